@@ -13,10 +13,10 @@ from kit import loop
 # First of all: who imports `monotonic` by name must get the one that can be moved.
 loop.patch()
 
-from kit import clock, examples, markers, near, once  # noqa: E402
+from kit import clock, examples, invented, markers, near, once  # noqa: E402
 from kit.chain.artifacts import skipped_for  # noqa: E402
 from kit.console import idle, painting  # noqa: E402
-from kit.service.where import ON_POSTGRES  # noqa: E402
+from kit.service.where import ON_HISTORY, ON_POSTGRES  # noqa: E402
 from kit.terminal import warm  # noqa: E402
 
 # Screens show local times; pictures of them must not depend on where they are taken.
@@ -46,6 +46,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     near.mark_near(items)
+    if os.environ.get(ON_HISTORY):
+        invented.leave_out(items)
     # First those that wait for a program: others use the core meanwhile, and none waits at the end.
     items.sort(key=lambda item: item.get_closest_marker("process") is None)
 

@@ -1,3 +1,5 @@
+"""EVM addresses and their checksums."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,3 +1,5 @@
+"""The command line: commands, refusals and exit codes."""
+
 import ast
 import gc
 import json

@@ -1,3 +1,5 @@
+"""The clock that tests move by hand."""
+
 import asyncio
 import threading
 

@@ -1,3 +1,5 @@
+"""The rules of a series of experiments: pauses, caps and the best result."""
+
 import pytest
 
 from service_tui.experiments import Result, SeriesState, standing

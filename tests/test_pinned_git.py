@@ -3,6 +3,7 @@
 import asyncio
 import shlex
 import subprocess
+import time
 from pathlib import Path
 from typing import Final
 
@@ -201,6 +202,37 @@ async def test_nothing_that_a_filter_starts_outlives_a_call(
             break
         await asyncio.sleep(0.05)
     assert not is_running(pid)
+
+
+async def test_a_call_that_is_cancelled_twice_leaves_nothing_running(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = new_repository(tmp_path / "skill")
+    (folder / ".gitattributes").write_text("*.py filter=deaf\n")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    deaf = f"trap '' TERM; echo $$ > {tmp_path / 'pid'}; while :; do sleep 0.1; done"
+    git(folder, "config", "--global", "filter.deaf.clean", deaf)
+    (folder / "skill.py").write_text("changed\n")
+    async with asyncio.TaskGroup() as tasks:
+        calling = tasks.create_task(pinned_git.call(folder, "add", "skill.py"))
+        pid = await asyncio.to_thread(pid_in, tmp_path / "pid")
+        for _ in range(2):
+            calling.cancel()
+            await asyncio.sleep(0)
+    for _ in range(100):
+        if not is_running(pid):
+            break
+        await asyncio.sleep(0.05)
+    assert not is_running(pid)
+
+
+def pid_in(file: Path) -> int:
+    for _ in range(1_000):
+        if file.exists() and file.read_text().strip():
+            break
+        time.sleep(0.02)  # noqa: TID251  (in a thread of its own)
+    return int(file.read_text())
 
 
 def is_running(pid: int) -> bool:

@@ -1,3 +1,5 @@
+"""The table of settings: keys, flags, variables and sources."""
+
 import argparse
 import json
 import os
@@ -37,7 +39,8 @@ ONE_RUN = {
     "--json", "--ids", "--find", "--limit", "--sell", "--yes", "--list", "--check", "--export",
     "--return", "--at", "--venue", "--live", "--max-price", "--min-price",
     "--within", "--then", "--skill",
-    "--role", "--uses", "--days", "--budget", "--for",
+    "--left-out", "--role", "--uses", "--days", "--budget", "--for",
+    "--every", "--again", "--seeds", "--csv", "--anew", "--holdout", "--until", "--as",
 }  # fmt: skip
 """Flags that are about one call: what it does, and where to."""
 
@@ -89,6 +92,8 @@ api_key = "sk_1"
 allow_insecure = true
 data_dir = "/tmp/d"
 seed = 7
+history = "oslo"
+history_from = "2024-06-01"
 speed = 10
 plan = "free"
 signal_ttl = 90
@@ -123,7 +128,7 @@ def test_every_kind_of_value_is_read(tmp_path: Path) -> None:
     assert found.problem == ""
     assert {*found.values} == {*BY_KEY} - {"profile", "wallet_key"}
     assert found.values["data_dir"] == Path("/tmp/d")  # noqa: S108
-    assert found.lines["serve.limits"] == 22
+    assert found.lines["serve.limits"] == 24
     assert "sk_1" not in repr(found)
 
 

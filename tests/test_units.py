@@ -1,3 +1,5 @@
+"""Micros and their rounding."""
+
 import math
 
 import pytest

@@ -15,6 +15,7 @@ from service_tui.version import VERSION
 if TYPE_CHECKING:
     from service_tui.sdk.client import ServiceClient as ServiceClient
     from service_tui.sdk.rounds import Idea as Idea
+    from service_tui.sdk.rounds import Rounds as Rounds
     from service_tui.sdk.rounds import run_skill as run_skill
 
 __version__ = VERSION
@@ -22,6 +23,7 @@ __version__ = VERSION
 _ROOMS = {
     "ServiceClient": "service_tui.sdk.client",
     "Idea": "service_tui.sdk.rounds",
+    "Rounds": "service_tui.sdk.rounds",
     "run_skill": "service_tui.sdk.rounds",
 }
 

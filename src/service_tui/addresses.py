@@ -1,4 +1,4 @@
-"""Addresses of EVM wallets: what is one, and how it is written with its checksum."""
+"""EVM addresses: validation, and writing them with their checksum."""
 
 import re
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Time as a thing that is handed in."""
+"""The clock as an injected value."""
 
 import asyncio
 import heapq

@@ -1,4 +1,4 @@
-"""Settings from the environment; they end in app and are never passed on whole."""
+"""Settings from the environment; only `app` reads them, and none is passed on whole."""
 
 import os
 from collections.abc import MutableMapping
@@ -18,6 +18,9 @@ INSECURE_VARIABLE: Final = "SERVICE_ALLOW_INSECURE_BASE_URL"
 WALLET_VARIABLE: Final = "WALLET_PRIVATE_KEY"
 EXCHANGE_VARIABLE: Final = "SERVICE_POLYMARKET_EXCHANGE_VERSION"
 """Source: wire reference, 6.1."""
+
+NOW_VARIABLE: Final = "SERVICE_NOW"
+"""# ours: the time of day in a trial, Unix seconds; told to the process of a skill."""
 
 DATA_VARIABLE: Final = "SERVICE_TUI_DATA_DIR"
 DATABASE_VARIABLE: Final = "SERVICE_TUI_DATABASE"

@@ -1,4 +1,4 @@
-"""Text as it is compared: what looks alike is alike."""
+"""Folds text for comparison, so that letters that look alike are equal."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""What a program that we start inherits of our environment: named variables, and no secret.
+"""The environment of programs that we start: variables by name, and never a secret.
 
 Everything that begins a process picks its variables here, by name; what is not named stays out.
 """
@@ -23,6 +23,12 @@ PERSON: Final = (
     "XDG_CACHE_HOME",
 )  # fmt: skip
 """By these a program finds what is the person's own."""
+
+DESKTOP: Final = (
+    "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "XAUTHORITY",
+    "XDG_CURRENT_DESKTOP", "XDG_DATA_DIRS", "BROWSER",
+)  # fmt: skip
+"""By these a program opens a window, or a page in the person's browser."""
 
 GIT: Final = (
     "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "XDG_CONFIG_HOME", "EMAIL",

@@ -1,4 +1,4 @@
-"""What people paste, read as what they meant: addresses of markets, tickers, wallets and keys.
+"""Parses pasted text: addresses of markets, tickers, wallets and keys.
 
 A copied text brings its surroundings along: quotes, brackets, the full stop of a sentence, a blank
 of a chat, letters that nobody sees. None of them can be a part of what was meant.

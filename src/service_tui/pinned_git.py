@@ -185,10 +185,7 @@ def without_programs(listed: bytes, variables: Mapping[str, str]) -> dict[str, s
 async def _called(
     words: tuple[str, ...], variables: Mapping[str, str], given: bytes, output_max: int | None
 ) -> GitAnswer:
-    process = await asyncio.create_subprocess_exec(
-        *words, env=variables, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
+    process = await _started(words, variables)
     try:
         async with asyncio.timeout(WITHIN_S):
             output, wrong = await _spoken(process, given, output_max)
@@ -199,6 +196,25 @@ async def _called(
         await _end(process)
     code = 0 if output_max is not None and len(output) >= output_max else process.returncode or 0
     return GitAnswer(code, output, wrong.decode(errors="replace"))
+
+
+async def _started(
+    words: tuple[str, ...], variables: Mapping[str, str]
+) -> asyncio.subprocess.Process:
+    """Start a process; one that a cancel meets while it starts is ended with its whole group."""
+    starting = asyncio.ensure_future(  # noqa: TID251 - a cancel would lose it, and it has a group
+        asyncio.create_subprocess_exec(
+            *words, env=variables, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE, start_new_session=True,
+        )
+    )  # fmt: skip
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        # However often it is cancelled from here on.
+        starting.add_done_callback(lambda done: _signal(done.result(), signal.SIGKILL))
+        await _end(await asyncio.shield(starting))
+        raise
 
 
 async def _spoken(
@@ -230,13 +246,22 @@ async def _read(stream: asyncio.StreamReader | None, most: int) -> bytes:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Terminate git if it still runs, and all of its group; SIGTERM first, to remove its locks."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.returncode is not None:
-            break
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+    """Terminate git if it still runs, and all of its group; a cancel meanwhile kills it at once."""
+    try:
+        # SIGTERM first, so that it removes its locks.
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            if process.returncode is not None:
+                break
+            _signal(process, number)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), ENDING_S)
+    finally:
+        _signal(process, signal.SIGKILL)
+        # Its pipes close when what is in them has been read.
         with suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), ENDING_S)
+            await asyncio.wait_for(process.communicate(), ENDING_S)
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, number)

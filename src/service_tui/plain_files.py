@@ -1,4 +1,4 @@
-"""Files of this machine that may be anything: only a plain one is read, and no more than asked."""
+"""Opens files of other programs safely: plain files only, and a bounded number of bytes."""
 
 import errno
 import os

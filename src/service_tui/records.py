@@ -5,11 +5,13 @@ defaults of the rest. A dataclass is an object by the names of its fields.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from service_tui.outcome import Outcome
 
 Fields = list[Any]
 """A record's fields in order, as JSON gives them."""
@@ -36,9 +38,23 @@ def read_some(kind: type[object], changes: Named) -> Named:
     return {name: readers[name](one) if name in readers else one for name, one in changes.items()}
 
 
+UNSTORED: Final = {"stored": False}
+"""The metadata of a field that is found anew whenever its record is read."""
+
+
+def json_of(value: object) -> object:
+    """What `json.dumps` writes for a value of ours that it does not know."""
+    return value.stored if isinstance(value, Outcome) else fields_of_record(value)
+
+
 def fields_of_record(record: object) -> Named:
-    """The fields of a dataclass by name, for `json.dumps`."""
-    return {name: getattr(record, name) for name in cast("Any", record).__slots__}
+    """The stored fields of a dataclass by name, for `json.dumps`."""
+    return {name: getattr(record, name) for name in _stored(type(record))}
+
+
+@cache
+def _stored(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind) if one.metadata.get("stored", True))
 
 
 @cache
@@ -76,6 +92,8 @@ def _reader(hint: Any) -> Reader | None:  # noqa: ANN401  (whatever a field is d
 def _of_class(kind: type[Any]) -> Reader | None:
     if issubclass(kind, Enum):
         return kind
+    if issubclass(kind, Outcome):
+        return kind.of
     if hasattr(kind, "_fields"):
         readers = [(kind._fields.index(name), one) for name, one in _readers(kind).items()]
 
@@ -88,5 +106,5 @@ def _of_class(kind: type[Any]) -> Reader | None:
 
         return by_place
     if is_dataclass(kind):
-        return lambda fields: kind(**read_some(kind, fields))
+        return lambda row: kind(**read_some(kind, row))
     return None

@@ -1,4 +1,4 @@
-"""Every setting, once: its key in `config.toml`, its flag, its variable; and which one holds."""
+"""Every setting with its `config.toml` key, flag and variable, and the value in force."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -22,6 +22,7 @@ from service_tui.toml_lines import TomlEntry, TomlError, entries, nearest, print
 
 CONFIG_FILE: Final = "config.toml"
 KEY_FILE: Final = "keys.toml"
+COMMAND_FILE: Final = "commands.toml"
 LOG_LEVELS: Final = ("error", "warning", "info", "debug")
 CAP_VARIABLE: Final = "AUTORESEARCH_MAX_EXPERIMENTS"
 NO_DEMO_VARIABLE: Final = "SERVICE_TUI_NO_DEMO"
@@ -81,6 +82,10 @@ SETTINGS: Final = (
             "--data-dir", DATA_VARIABLE, metavar="DIR"),
     Setting("seed", int, "seed of a new offline world", "a random one", "--seed",
             high=SEED_MAX, metavar="N"),
+    Setting("history", str, "history on which a new offline world runs (see: history list)",
+            "an invented world", "--history", metavar="NAME"),
+    Setting("history_from", str, "time at which that world begins, UTC: 2024-06-01",
+            "the first price", "--from", metavar="TIME"),
     Setting("speed", int, "world seconds a second; 0 pauses the offline world", "as last chosen",
             "--speed", values=SPEEDS),
     Setting("plan", str, "plan of new agents on the embedded service", "as last chosen, else pro",

@@ -180,7 +180,7 @@ class LeashMode(StrEnum):
     AUTO = "auto"
 
 
-class HeldStatus(StrEnum):
+class PendingStatus(StrEnum):
     """State of a trade that needed approval."""
 
     WAITING = "waiting"
@@ -206,7 +206,10 @@ class Mode(StrEnum):
 
 
 class Category(StrEnum):
-    """Subject of a market of the embedded service; the first of its tags."""
+    """Subject of a market of the embedded service; the first of its tags.
+
+    The invented world has no markets of the last two.
+    """
 
     POLITICS = "politics"
     SPORTS = "sports"
@@ -214,6 +217,8 @@ class Category(StrEnum):
     CRYPTO = "crypto"
     SCIENCE = "science"
     CULTURE = "culture"
+    ECONOMICS = "economics"
+    OTHER = "other"
 
 
 class LimitGroup(StrEnum):
@@ -303,6 +308,39 @@ class AlertCondition(StrEnum):
     CROSSES_ABOVE = "crosses_above"
     CROSSES_BELOW = "crosses_below"
 
+    @property
+    def describe(self) -> str:
+        """Describe the condition, to be followed by a price."""
+        return self.value.replace("_", " ")
+
+    @property
+    def sign(self) -> str:
+        """The condition as a sign, if it has one, to be followed by a price."""
+        return {"above": ">", "below": "<"}.get(self.value, self.describe)
+
+    @property
+    def is_upward(self) -> bool:
+        """True where the price has to rise."""
+        return self in {AlertCondition.ABOVE, AlertCondition.CROSSES_ABOVE}
+
+    @property
+    def is_crossing(self) -> bool:
+        """True where the price has to come from the near side of the threshold."""
+        return self in {AlertCondition.CROSSES_ABOVE, AlertCondition.CROSSES_BELOW}
+
+    def is_beyond(self, threshold: float, price: float) -> bool:
+        """True at the threshold or past it; every other price is on the near side."""
+        return price >= threshold if self.is_upward else price <= threshold
+
+    def fires(self, threshold: float, price: float, *, is_armed: bool) -> bool:
+        """True if an alert fires at a price.
+
+        A plain alert fires at every price at its threshold or beyond. A crossing fires there only
+        once it is armed: once a price was on the near side, so that one that is beyond from the
+        beginning waits until the price has come back.
+        """
+        return self.is_beyond(threshold, price) and (is_armed or not self.is_crossing)
+
 
 class WebhookEvent(StrEnum):
     """What a webhook can report. Source: wire reference, 2.4; the last one is ours."""
@@ -359,8 +397,14 @@ AFTER_FAILURE: Final = "an order that failed"
 # -- bounds of the protocol ------------------------------------------------------------------------
 # Each stands here once: wire, engine, desk, console, sdk and every sentence read it from here.
 
-SPEEDS: Final = (0, 1, 10, 60)
+SPEEDS: Final = (0, 1, 10, 60, 600, 3_600)
 """World seconds in a second of wall time; 0 pauses the tape."""
+
+HISTORY_STEP_MAX_S: Final = 7 * 86_400
+"""The longest step of a history, in seconds of its world."""
+
+INVENTED_SPEED_MAX: Final = 60
+# ours: an invented market may last five minutes; the past is slow, and is crossed by the hour.
 
 CLOSED_SPEED_MAX: Final = 1
 # ours: while nobody is there the tape runs at most at 1x, or a night at 60x would cost three weeks.
@@ -516,7 +560,7 @@ LEASH_WAIT_MAX_S: Final = 86_400
 LEASH_WAIT_S: Final = 300
 """How long a trade waits for the person."""
 
-HELD_SHOWN: Final = 20
+PENDING_SHOWN: Final = 20
 """Trades of one agent that wait. # ours: more than a person decides before they are too old."""
 
 EVERY_MIN_S: Final = 1

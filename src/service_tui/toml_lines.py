@@ -48,10 +48,11 @@ class TomlTable:
 
 
 class TextFile(NamedTuple):
-    """The text of a file, and its mode when it was read: whose eyes may see it."""
+    """The text of a file, its mode when it was read, and the user whose it is."""
 
     text: str
     mode: int
+    owner: int
 
 
 def read_text(path: Path) -> TextFile | None:
@@ -66,13 +67,13 @@ def read_text(path: Path) -> TextFile | None:
     try:
         # Not blocking: a pipe without a writer would be waited for for ever.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if not S_ISREG(mode):
+            found = os.fstat(file.fileno())
+            if not S_ISREG(found.st_mode):
                 raise TomlError("it is no plain file")
             raw = file.read(FILE_MAX + 1)
         if len(raw) > FILE_MAX:
             raise TomlError(f"it is larger than {FILE_MAX // 1024} KB")
-        return TextFile(decoded(raw), mode)
+        return TextFile(decoded(raw), found.st_mode, found.st_uid)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

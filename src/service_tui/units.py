@@ -1,4 +1,4 @@
-"""Numbers that mean something: micros, probabilities, timestamps, and how they round.
+"""Number types with a meaning: micros, probabilities, timestamps, and their rounding.
 
 Every float that becomes money passes here and nowhere else. `console/formats.py` is the one place
 that makes text of these.

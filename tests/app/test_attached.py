@@ -22,7 +22,7 @@ from service_tui.app.attached import (
 from service_tui.app.attached_desk import _unused
 from service_tui.app.options import Options
 from service_tui.clock import SystemClock
-from service_tui.credentials.keys import DESK_FILE, DeskKeys, keep_desk_keys
+from service_tui.credentials.api_keys import DESK_FILE, DeskKeys, keep_desk_keys
 from service_tui.desk.facts import Fact, Served
 from service_tui.server.http.loopback import listen
 from service_tui.storage.db.lock import DataDirLock
@@ -128,10 +128,10 @@ async def test_a_directory_is_served_where_its_owner_answers_and_takes_its_key(
 ) -> None:
     folder = tmp_path / "d"
 
-    async def served(keys: DeskKeys | None, address: str | None) -> bool:
+    async def served(api_keys: DeskKeys | None, address: str | None) -> bool:
         with held(folder, address):
-            if keys is not None:
-                keep_desk_keys(folder, keys)
+            if api_keys is not None:
+                keep_desk_keys(folder, api_keys)
             return await is_served(folder, SystemClock())
 
     async with open_stage(tmp_path / "world", speed=0) as stage:

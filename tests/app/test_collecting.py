@@ -1,3 +1,5 @@
+"""Garbage collection: when it runs, and that busy programs are seldom interrupted."""
+
 import gc
 from collections.abc import Iterator
 

@@ -13,7 +13,7 @@ from service_tui.app.live import embedded_parts
 from service_tui.app.options import Options
 from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
-from service_tui.desk.commands.agents import AgentAct, ApproveHeld, Govern
+from service_tui.desk.commands.agents import AgentAct, ApproveTrade, Govern
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.state import DeskState
@@ -57,8 +57,8 @@ async def test_a_new_world_has_three_agents_of_which_one_asks_within_a_minute(
 ) -> None:
     clock = ManualClock()
     async with opened(options(tmp_path), clock) as desk:
-        state = await until(desk, clock, lambda s: s.supervision.held, within_s=60)
-        request = state.supervision.held[0]
+        state = await until(desk, clock, lambda s: s.supervision.pending_trades, within_s=60)
+        request = state.supervision.pending_trades[0]
         assert request.agent_name == "demo-news"
         assert request.reasoning
         state = await until(desk, clock, lambda s: len(demos(s)) == 3, within_s=60)
@@ -76,7 +76,7 @@ async def test_a_new_world_has_three_agents_of_which_one_asks_within_a_minute(
         # One of the others buys without a question, and says why.
         state = await until(desk, clock, lambda s: s.fills, within_s=60)
         assert demos(state)[state.fills[0].agent_name]
-        desk.submit(ApproveHeld(request.held_id, "the first request"))
+        desk.submit(ApproveTrade(request.pending_id, "the first request"))
         await until(
             desk,
             clock,

@@ -1,3 +1,5 @@
+"""The exit of a console process: signals, the report of a fault, and the terminal afterwards."""
+
 import signal
 from pathlib import Path
 

@@ -1,3 +1,5 @@
+"""The exchange version: where it is set, its default, and refused values."""
+
 import random
 from pathlib import Path
 

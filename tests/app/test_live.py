@@ -1,3 +1,5 @@
+"""Opening a live desk: its agent, its data directory, and problems that keep it closed."""
+
 import asyncio
 import json
 import logging
@@ -24,7 +26,7 @@ from service_tui.app.start import DATABASE_FILE, first_state, open_desk
 from service_tui.clock import ManualClock
 from service_tui.commands.doctor import findings
 from service_tui.console.closed_desk import DeskClosedError
-from service_tui.credentials.keys import DESK_FILE, KeysError, desk_keys, stored_desk_keys
+from service_tui.credentials.api_keys import DESK_FILE, ApiKeysError, desk_keys, stored_desk_keys
 from service_tui.desk.agents.handlers import OWN_KEY
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.settings import SetPreference, SetStar
@@ -92,13 +94,13 @@ async def test_the_first_start_registers_one_agent_and_later_ones_use_it(tmp_pat
     asked = options(tmp_path)
     async with started(asked) as start:
         account = (await start.go()).account
-    keys = desk_keys(asked.data_dir)
-    assert keys.agent.startswith("sk_live_")
-    assert keys.agent_id == account.agent_id
+    api_keys = desk_keys(asked.data_dir)
+    assert api_keys.agent.startswith("sk_live_")
+    assert api_keys.agent_id == account.agent_id
     assert S_IMODE((asked.data_dir / DESK_FILE).stat().st_mode) == 0o600
     async with started(asked) as start:
         assert (await start.go()).account.agent_id == account.agent_id
-    assert desk_keys(asked.data_dir) == keys
+    assert desk_keys(asked.data_dir) == api_keys
     assert agents_of(tmp_path) == [account.agent_id]
 
 
@@ -137,12 +139,12 @@ async def test_the_keys_are_nowhere_but_in_their_file(
     asked = options(tmp_path)
     async with started(asked) as start:
         await start.go(lambda s: ready(s) and s.world)
-        keys = desk_keys(asked.data_dir)
+        api_keys = desk_keys(asked.data_dir)
         market = next(view for view in start.state.markets.values() if view.is_open)
         start.desk.submit(buy(market))
         state = await start.go(lambda s: s.positions)
-        shown = f"{state!r}{asked!r}{keys!r}{start.desk.ports!r}"
-    for secret in (keys.agent, keys.operator):
+        shown = f"{state!r}{asked!r}{api_keys!r}{start.desk.ports!r}"
+    for secret in (api_keys.agent, api_keys.operator):
         assert files_with(secret, tmp_path) == [DESK_FILE]
         assert secret not in caplog.text
         assert secret not in shown
@@ -180,7 +182,7 @@ async def test_a_new_key_that_cannot_be_kept_is_none(
     asked = options(tmp_path)
 
     def refuse(*_: object) -> None:
-        raise KeysError("the disk is full")
+        raise ApiKeysError("the disk is full")
 
     async with started(asked) as start:
         state = await start.go()
@@ -276,16 +278,16 @@ def forget_own_agent(asked: Options) -> None:
         database.commit()
 
 
-def lose(keys: Path) -> None:
-    keys.unlink()
+def lose(api_keys: Path) -> None:
+    api_keys.unlink()
 
 
-def lose_the_agent(keys: Path) -> None:
-    keys.write_text('{"operator": "op_made_by_somebody_else"}')
+def lose_the_agent(api_keys: Path) -> None:
+    api_keys.write_text('{"operator": "op_made_by_somebody_else"}')
 
 
-def spoil_the_key(keys: Path) -> None:
-    keys.write_text(json.dumps(json.loads(keys.read_text()) | {"agent": "sk_live_wrong"}))
+def spoil_the_key(api_keys: Path) -> None:
+    api_keys.write_text(json.dumps(json.loads(api_keys.read_text()) | {"agent": "sk_live_wrong"}))
 
 
 @pytest.mark.slow
@@ -338,8 +340,8 @@ async def test_an_operator_key_that_is_none_is_told_as_such(tmp_path: Path, *, l
     if lived:
         async with started(asked) as start:
             await start.go()
-    keys = json.loads((asked.data_dir / DESK_FILE).read_text()) if lived else {}
-    (asked.data_dir / DESK_FILE).write_text(json.dumps(keys | {"operator": "x y"}))
+    api_keys = json.loads((asked.data_dir / DESK_FILE).read_text()) if lived else {}
+    (asked.data_dir / DESK_FILE).write_text(json.dumps(api_keys | {"operator": "x y"}))
     error = await why_closed(asked)
     assert f"invalid operator key in {asked.data_dir / DESK_FILE}" in error.sentence
     assert "x y" not in str(error)
@@ -549,7 +551,7 @@ async def test_a_disk_that_cannot_keep_the_key_is_told_plainly(
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("service_tui.credentials.keys.os.fsync", full)
+    monkeypatch.setattr("service_tui.credentials.api_keys.os.fsync", full)
     assert "No space left" in (await why_closed(asked)).sentence
 
 

@@ -1,3 +1,5 @@
+"""The log file: its permissions, and paths that cannot be used as a log."""
+
 import logging
 import os
 from collections.abc import Iterator

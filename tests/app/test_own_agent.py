@@ -6,10 +6,10 @@ import pytest
 
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.app.own_agent import keys_of_own_agent, own_key_writer
-from service_tui.credentials.keys import (
+from service_tui.credentials.api_keys import (
     DESK_FILE,
+    ApiKeysError,
     DeskKeys,
-    KeysError,
     keep_desk_keys,
     stored_desk_keys,
 )
@@ -17,14 +17,14 @@ from service_tui.server.http.access import hash_of
 from service_tui.storage.errors import StorageError
 
 
-async def keys_of(stage: Stage, keys: DeskKeys) -> DeskKeys:
-    return await keys_of_own_agent(stage.sim, stage.database, keys, stage.clock)
+async def keys_of(stage: Stage, api_keys: DeskKeys) -> DeskKeys:
+    return await keys_of_own_agent(stage.sim, stage.database, api_keys, stage.clock)
 
 
-def opens(stage: Stage, keys: DeskKeys) -> bool:
+def opens(stage: Stage, api_keys: DeskKeys) -> bool:
     """Whether its key opens its agent."""
-    assert keys.agent_id is not None
-    return stage.world.agents[keys.agent_id].key_hash == hash_of(keys.agent or "")
+    assert api_keys.agent_id is not None
+    return stage.world.agents[api_keys.agent_id].key_hash == hash_of(api_keys.agent or "")
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ async def test_a_first_start_registers_and_a_lost_key_costs_the_key_and_not_the_
             assert kept is not None
             assert (kept.agent, kept.agent_id) == (found.agent, found.agent_id)
         assert len(stage.world.agents) == 2
-        with pytest.raises(KeysError, match="invalid operator key in "):
+        with pytest.raises(ApiKeysError, match="invalid operator key in "):
             await keys_of(stage, DeskKeys("two words"))
 
 

@@ -10,15 +10,15 @@ import httpx
 import pytest
 
 from kit.desk.faults import broken_disk
-from service_tui.app import ownership
 from service_tui.app.data import open_data
 from service_tui.app.options import Options
 from service_tui.app.ownership import DirectoryOwner, open_embedded, sim_settings
 from service_tui.app.shared_desk import SharedProcess
+from service_tui.app.topics import load_topics
 from service_tui.clock import ManualClock, SystemClock
 from service_tui.commands import worlds
 from service_tui.commands.worlds import CALL_S, Share, places_of
-from service_tui.credentials.keys import DeskKeys
+from service_tui.credentials.api_keys import DeskKeys
 from service_tui.server.startup import BASE_URL
 from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.errors import StorageError
@@ -52,7 +52,7 @@ def test_every_option_of_a_start_reaches_the_service(tmp_path: Path) -> None:
     assert made.exchange == ExchangeVersion(given["exchange"])
     assert (made.loopback_webhooks, made.is_scripted, made.world_name) == (True, True, "third")
     assert made.operator_key == "the operator's key"
-    assert made.topics == ownership.load_topics()
+    assert made.topics.table == load_topics().table
     assert made.webhook_secrets is not None
     network = {"host": "0.0.0.0", "tls_cert": tmp_path, "tls_key": tmp_path}  # noqa: S104
     for invitations in (True, False):
@@ -91,11 +91,11 @@ async def test_a_marked_directory_is_halted_before_anybody_reaches_its_service(
     mark_halt(tmp_path, clock.now() - 5)
     async with (
         open_data(tmp_path, clock) as data,
-        open_embedded(options(tmp_path, seed=7), data.database, clock) as (sim, keys),
+        open_embedded(options(tmp_path, seed=7), data.database, clock) as (sim, api_keys),
         httpx.AsyncClient(
             transport=sim.transport,
             base_url=BASE_URL,
-            headers={"Authorization": f"Bearer {keys.agent}"},
+            headers={"Authorization": f"Bearer {api_keys.agent}"},
         ) as agent,
     ):
         market = (await agent.get("/api/sdk/markets?limit=1")).json()["markets"][0]["id"]

@@ -1,3 +1,5 @@
+"""The stored picture of the console's last screen: when it is shown, and when it is discarded."""
+
 import os
 from pathlib import Path
 from stat import S_IMODE

@@ -11,13 +11,13 @@ import httpx
 import pytest
 
 from service_tui.app.renewal import client_keys, renewing
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import SystemClock
 from service_tui.commands import log as log_command
 from service_tui.commands.log import LogCommandError, verify_log
-from service_tui.credentials.keys import DESK_FILE, DeskKeys, keep_desk_keys
+from service_tui.credentials.api_keys import DESK_FILE, DeskKeys, keep_desk_keys
 from service_tui.storage.action_log import FILE
 from service_tui.wire.endpoints.public import AGENT
 
@@ -27,8 +27,8 @@ NEW = DeskKeys("sk_operator", agent="sk_live_new", agent_id="own")
 
 
 def test_keys_of_a_directory_are_for_its_own_service() -> None:
-    assert client_keys(OLD, URL) == Keys(Key("sk_live_old", URL), Key("sk_operator", URL))
-    assert client_keys(DeskKeys("sk_operator"), URL) == Keys(None, Key("sk_operator", URL))
+    assert client_keys(OLD, URL) == ApiKeys(ApiKey("sk_live_old", URL), ApiKey("sk_operator", URL))
+    assert client_keys(DeskKeys("sk_operator"), URL) == ApiKeys(None, ApiKey("sk_operator", URL))
 
 
 async def test_keys_are_renewed_once_they_are_others(tmp_path: Path) -> None:
@@ -39,8 +39,8 @@ async def test_keys_are_renewed_once_they_are_others(tmp_path: Path) -> None:
         return httpx.Response(404, stream=httpx.ByteStream(b"{}"))
 
     line = httpx.MockTransport(answer)
-    keys = client_keys(OLD, URL)
-    async with Client(line, URL, keys, clock=SystemClock(), rng=random.Random(1)) as client:
+    api_keys = client_keys(OLD, URL)
+    async with Client(line, URL, api_keys, clock=SystemClock(), rng=random.Random(1)) as client:
 
         async def key() -> str:
             with suppress(ServiceError):

@@ -1,3 +1,5 @@
+"""The choices after a damaged database, for a person and for a program."""
+
 from pathlib import Path
 
 import pytest

@@ -9,23 +9,29 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 
+from kit.engine.recorded import BEGIN, DAY, write
 from kit.engine.topics import TOPICS
 from kit.service.certificates import certificate
 from kit.service.line import Line
 from kit.service.postgres import Postgres, leading, postgres
-from kit.service.stage import ANSWER_S, open_stage
+from kit.service.stage import ANSWER_S, OPERATOR, open_stage
+from service_tui.app.options import Options
 from service_tui.app.shared_desk import AGAIN_S
 from service_tui.cli import main as cli
+from service_tui.credentials.api_keys import stored_desk_keys
 from service_tui.server.books import books_of
 from service_tui.storage.db.lock import LOCK_FILE
 from service_tui.storage.shared.connection import WorldPlace, connect
-from service_tui.wire.endpoints.public import PLACE_TRADE, POSITIONS
+from service_tui.wire.endpoints.desk import STEP
+from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, POSITIONS
 
 pytestmark = pytest.mark.process
 
@@ -207,6 +213,80 @@ async def test_the_lead_passes_on_and_no_trade_is_lost_or_doubled(tmp_path: Path
         check_journal(WorldPlace(server.url, WORLD), tmp_path)
 
 
+STEPS_S = (6 * 3_600, 5 * 3_600, 36 * 3_600, 3 * 86_400)
+KILLED_AT = 1
+"""A world on a history, in steps by hand: before which of them the leader is killed."""
+
+WALL_TIMES = frozenset({"created_at", "updated_at"})
+EVERY = {"limit": 500, "status": "all", "tradeable_only": "false"}
+
+Json = dict[str, Any]
+
+
+def as_traded(answer: Json) -> list[Json]:
+    """Markets with their prices and books, without what the clock on the wall says."""
+    return sorted(
+        (
+            {name: value for name, value in one.items() if name not in WALL_TIMES}
+            for one in answer["markets"]
+        ),
+        key=lambda one: str(one["id"]),
+    )
+
+
+async def uninterrupted(folder: Path, recorded: Options) -> list[list[Json]]:
+    """The markets of one world that runs on, after each step; an agent buys before the first."""
+    async with open_stage(folder, recorded=recorded, speed=0) as stage:
+        line, operator = Line(stage, stage.key), Line(stage, OPERATOR)
+        first = (await line.said(MARKETS, limit=1))["markets"][0]["id"]
+        order = {"market_id": first, "side": "yes", "amount": 1, "venue": "sim"}
+        await line.said(PLACE_TRADE, json=order)
+        found = list[list[Json]]()
+        for seconds in STEPS_S:
+            await operator.said(STEP, json={"seconds": seconds})
+            found.append(as_traded(await line.said(MARKETS, **EVERY)))
+        return found
+
+
+async def stepped(http: httpx.AsyncClient, address: str, seconds: int, operator: str) -> list[Json]:
+    """The markets after a step."""
+    keyed = {"Authorization": f"Bearer {operator}"}
+    moved = await http.post(f"{address}{STEP.path}", json={"seconds": seconds}, headers=keyed)
+    assert moved.status_code == 200, moved.text
+    reply = await http.get(f"{address}{MARKETS.path}", params=EVERY)
+    return as_traded(reply.json())
+
+
+@pytest.mark.slow
+async def test_who_takes_over_a_history_goes_on_as_if_nobody_had_died(tmp_path: Path) -> None:
+    begin = datetime.fromtimestamp(BEGIN + 3 * DAY, UTC).isoformat()
+    for name in ("first", "second", "alone"):
+        recorded = replace(write(tmp_path / name, 3, 4), history_from=begin)
+    expected = await uninterrupted(tmp_path / "world", recorded)
+    words = ("--history", "two", "--from", begin, "--speed", "0")
+    found = list[list[Json]]()
+    async with (
+        desk(tmp_path, *words) as (_, first, second),
+        httpx.AsyncClient(timeout=ANSWER_S) as http,
+    ):
+        agent = Agent(http)
+        await agent.register(first.address)
+        await agent.buy(first.address)
+        keys = stored_desk_keys(first.folder)
+        assert keys is not None
+        for seconds in STEPS_S[:KILLED_AT]:
+            found.append(await stepped(http, first.address, seconds, keys.operator))
+        first.send(signal.SIGKILL)
+        await first.gone()
+        await second.until("leading")
+        for seconds in STEPS_S[KILLED_AT:]:
+            found.append(await stepped(http, second.address, seconds, keys.operator))
+        assert await agent.held(second.address) == pytest.approx(agent.bought)
+    assert any(one.get("best_bid") for one in expected[KILLED_AT])
+    assert {one["status"] for one in expected[-1]} > {"resolved"}
+    assert found == expected
+
+
 def check_journal(place: WorldPlace, path: Path) -> None:
     """No two leaders wrote in turns, and the books add up."""
     with connect(place, "test") as raw:
@@ -339,7 +419,7 @@ async def traded(folder: Path) -> tuple[str, str, float]:
         return stage.key, stage.agent_id, bought["shares_bought"]
 
 
-async def held_in(folder: Path, key: str, agent_id: str) -> float:
+async def holder_dir(folder: Path, key: str, agent_id: str) -> float:
     async with open_stage(folder, key=key, agent_id=agent_id) as stage:
         return (await Line(stage, key).said(POSITIONS))["positions"][0]["shares_yes"]
 
@@ -372,7 +452,7 @@ def test_a_world_is_copied_into_the_database_and_back_row_by_row(
     assert code == 0, said
     assert "has a database already" in db("copy", "database", str(back))[1]
     assert "the word database" in db("copy", "a", "b")[1]
-    assert asyncio.run(held_in(back, key, agent_id)) == shares
+    assert asyncio.run(holder_dir(back, key, agent_id)) == shares
 
 
 @pytest.mark.slow

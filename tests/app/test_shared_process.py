@@ -1,10 +1,15 @@
-"""When a process of a shared desk leads, stands by, waits or hands over, on a real database."""
+"""When a process of a shared desk leads, stands by, waits or hands over, on a real database.
+
+A process has room while it may lead one world more. One without room still leads a world whose
+leader has been silent for more than `ALONE_S` seconds.
+"""
 
 import asyncio
 import os
 import socket
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -28,18 +33,24 @@ from service_tui.app.shared_desk import (
 )
 from service_tui.app.signals import ends_within
 from service_tui.clock import SystemClock
-from service_tui.credentials.keys import desk_keys
+from service_tui.credentials.api_keys import desk_keys
 from service_tui.server.http.entrance import LOCAL
 from service_tui.server.http.loopback import address_of, bind
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.leadership import SILENT_S, Leader
 from service_tui.wire.endpoints.public import MARKETS
 
-LEADER = Leader(3, "gull, process 7", "http://leader:9", 0.0, "hash")
+LEADER = Leader(
+    epoch=3,
+    holder="gull, process 7",
+    address="http://leader:9",
+    silent_s=0.0,
+    operator_hash="hash",
+)
 
 
 class Work:
-    """One process, and what it has reported."""
+    """One process, and the lines it has reported."""
 
     def __init__(self, place: WorldPlace, folder: Path) -> None:
         folder.mkdir()
@@ -55,7 +66,7 @@ class Work:
         return address_of(self.listener)
 
     async def until(self, start: str) -> list[str]:
-        """Wait until its last line starts so; all lines since the last time."""
+        """Wait until its last line starts so; returns all lines since the last call."""
         async with asyncio.timeout(ANSWER_S):
             while not self.reported[-1:] or not self.reported[-1].startswith(start):  # noqa: ASYNC110 - it has no event of its own
                 await asyncio.sleep(0.01)
@@ -91,11 +102,11 @@ def standing_by(place: WorldPlace) -> str:
     [
         (None, None),
         (LEADER, "http://leader:9"),
-        (Leader(3, "gull", "http://leader:9", SILENT_S), "http://leader:9"),
-        (Leader(3, "gull", "http://leader:9", SILENT_S + 0.1), None),
+        (replace(LEADER, silent_s=SILENT_S), "http://leader:9"),
+        (replace(LEADER, silent_s=SILENT_S + 0.1), None),
     ],
 )
-def test_no_call_goes_to_a_leader_that_is_silent(
+def test_the_address_of_a_silent_leader_is_not_used(
     leader: Leader | None, address: str | None
 ) -> None:
     assert answers_at(leader) == address
@@ -111,15 +122,15 @@ def test_no_call_goes_to_a_leader_that_is_silent(
         (False, ALONE_S + 0.1, True),
     ],
 )
-def test_one_that_leads_its_share_takes_a_world_that_is_left_alone(
+def test_a_full_process_leads_a_world_only_after_its_leader_was_long_silent(
     silent_s: float | None, *, has_room: bool, may: bool
 ) -> None:
-    leader = None if silent_s is None else Leader(3, "gull", None, silent_s)
+    leader = None if silent_s is None else replace(LEADER, address=None, silent_s=silent_s)
     assert may_lead(leader, has_room=has_room) is may
 
 
 @pytest.mark.process
-async def test_one_leads_the_other_stands_by_and_takes_over_when_it_is_handed_the_lead(
+async def test_the_standby_process_leads_after_a_handover_and_after_the_leader_exits(
     tmp_path: Path,
 ) -> None:
     place = new_place()
@@ -130,10 +141,10 @@ async def test_one_leads_the_other_stands_by_and_takes_over_when_it_is_handed_th
         await first.until(leading)
         await second.until(standing_by(place))
         assert (first.process.leads, second.process.leads) == (True, False)
-        # It beats: to nobody it is silent.
+        # The leader renews its lead, so that the other never takes it for silent.
         await asyncio.sleep(SILENT_S + 0.5)
         assert (first.reported, second.reported) == ([], [])
-        # Either port answers; without a key in the same words.
+        # Either port answers, and refuses a call without a key with the same body.
         assert (await first.markets()).content == (await second.markets()).content
         second.process.has_room = lambda: True
         first.process.has_room = lambda: False
@@ -150,14 +161,14 @@ async def test_one_leads_the_other_stands_by_and_takes_over_when_it_is_handed_th
 
 @pytest.fixture
 def server() -> Generator[Postgres]:
-    """A database of one test, which may stop it."""
+    """A database for one test, which may stop it."""
     made = Postgres()
     yield made
     made.close()
 
 
 @pytest.mark.process
-async def test_a_database_that_does_not_answer_ends_a_lead_and_is_told_once_as_is_its_return(
+async def test_a_database_outage_ends_the_lead_and_outage_and_return_are_reported_once(
     tmp_path: Path, server: Postgres
 ) -> None:
     place = new_place(server.url)
@@ -167,7 +178,7 @@ async def test_a_database_that_does_not_answer_ends_a_lead_and_is_told_once_as_i
         await asyncio.to_thread(server.stop)
         ended = await it.until("waiting: ")
         assert ended[0].startswith("the lead ended: ")
-        # It tries again and again, and says nothing more of it.
+        # It retries without reporting anything more.
         await asyncio.sleep(2 * AGAIN_S)
         assert it.reported == []
         assert (await it.markets()).status_code == 503
@@ -180,23 +191,25 @@ async def test_a_database_that_does_not_answer_ends_a_lead_and_is_told_once_as_i
     ("led_s", "pause_s"),
     [(0.0, AGAIN_S), (FIRST_S - 0.01, AGAIN_S), (FIRST_S, 0.0), (3_600.0, 0.0)],
 )
-def test_a_lead_that_ends_at_once_is_not_tried_again_at_once(led_s: float, pause_s: float) -> None:
+def test_a_process_pauses_only_after_a_lead_that_ended_at_once(
+    led_s: float, pause_s: float
+) -> None:
     assert pause_after(led_s) == pause_s
 
 
 # -- where --------------------------------------------------------------------------------------
 
 
-def test_a_process_that_is_not_on_the_network_answers_this_machine(tmp_path: Path) -> None:
+def test_a_process_without_a_network_address_answers_this_machine_only(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         assert entrance_at(Options(tmp_path, tmp_path, tmp_path / "log"), listener) is LOCAL
 
 
-def test_a_process_is_named_by_its_machine_and_its_number() -> None:
+def test_the_holder_name_is_the_host_name_and_the_process_id() -> None:
     assert holder_name() == f"{socket.gethostname()}, process {os.getpid()}"
 
 
-async def test_an_end_is_waited_for_so_long_and_no_longer() -> None:
+async def test_ends_within_returns_at_the_end_or_after_its_seconds() -> None:
     ending = asyncio.Event()
     assert await ends_within(ending, 0.0) is False
     asyncio.get_running_loop().call_soon(ending.set)

@@ -1,3 +1,5 @@
+"""The start of the console: the first screen from the cache, and a desk that cannot open."""
+
 import sqlite3
 import subprocess
 import sys

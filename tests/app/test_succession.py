@@ -16,7 +16,7 @@ from service_tui.app.options import Options
 from service_tui.app.succession import AGAIN_S, CHECK_S, GRACE_S, succeeding
 from service_tui.clock import ManualClock
 from service_tui.commands import serve
-from service_tui.credentials.keys import DESK_FILE
+from service_tui.credentials.api_keys import DESK_FILE
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.ports import DeskContext

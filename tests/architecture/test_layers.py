@@ -1,3 +1,5 @@
+"""Which package may import which, and how many modules a start loads."""
+
 import ast
 import subprocess
 import sys
@@ -85,11 +87,11 @@ def modules_after(imported: str) -> set[str]:
 
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
-    "service_tui.app.start": (552, 162),
-    "service_tui.app.start, service_tui.app.live": (1_403, 641),
-    "service_tui.commands.serve": (990, 345),
-    "service_tui.commands.lists": (844, 271),
-    "service_tui.sdk.client": (532, 112),
+    "service_tui.app.start": (559, 169),
+    "service_tui.app.start, service_tui.app.live": (1_417, 657),
+    "service_tui.commands.serve": (996, 352),
+    "service_tui.commands.lists": (853, 280),
+    "service_tui.sdk.client": (532, 113),
 }
 """Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,
 a list of the shell, and a skill's first call: all of them, and ours. A start is mostly imports."""

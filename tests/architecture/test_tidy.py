@@ -1,3 +1,5 @@
+"""Names, docstrings and files that the whole repository keeps to."""
+
 import ast
 import re
 import subprocess

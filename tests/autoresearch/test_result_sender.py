@@ -199,7 +199,7 @@ def test_an_error_of_the_service_is_one_of_the_tool(
     assert (str(found), found.status) == (f"{said}; {fix}", status)
 
 
-# -- what a result claims ------------------------------------------------------------------
+# -- what a result states ------------------------------------------------------------------
 
 
 def sums(pnl: float, trades: int, **venues: VenueOutcomesBody) -> OutcomesBody:
@@ -220,7 +220,7 @@ def sums(pnl: float, trades: int, **venues: VenueOutcomesBody) -> OutcomesBody:
         (sums(9, 9, sim=sums(-4, 2), evm=sums(2, 70)), None),
     ],
 )
-async def test_a_claim_that_differs_from_the_outcomes_is_warned_of(
+async def test_a_stated_pnl_that_differs_from_the_outcomes_is_warned_of(
     outcomes: Any, warns: str | None
 ) -> None:
     service = Service(answers={"outcomes": outcomes})
@@ -244,7 +244,7 @@ async def test_only_the_pnl_of_what_is_kept_is_checked(changes: dict[str, Any]) 
     assert service.calls == []
 
 
-async def test_a_claim_that_cannot_be_checked_is_said_to_be_so() -> None:
+async def test_a_stated_pnl_that_cannot_be_checked_is_said_to_be_so() -> None:
     service = Service(failing={"outcomes": AWAY})
     config = replace(logged(1).config, metric_name="Total PNL")
     (text,) = await sender(service).verified(logged(1, config=config))

@@ -35,9 +35,9 @@ from service_tui.client.errors import Called, UnreachableError
 from service_tui.experiments import Result, standing
 from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import Config, Logged
-from service_tui.terms import Direction, ExperimentStatus, Plan
+from service_tui.terms import Direction, ExperimentStatus
 from service_tui.wire.endpoints.research import EXPERIMENTS, RESEARCH_STATE
-from service_tui.wire.research import BacktestRequest, StateBody, StateQuery
+from service_tui.wire.research import StateBody, StateQuery
 from service_tui.wire.research_tools import (
     BacktestArguments,
     InitArguments,
@@ -194,7 +194,7 @@ WHAT_RUNS_DO: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("status", every(2, ["discard", "crash"]))
-@pytest.mark.parametrize("what", WHAT_RUNS_DO)
+@pytest.mark.parametrize("what", every(2, WHAT_RUNS_DO))
 @pytest.mark.process
 async def test_what_a_run_committed_is_off_the_branch_and_under_the_ref_that_is_named(
     tmp_path: Path, what: str, status: str
@@ -229,7 +229,7 @@ UNDOES = {
 }
 
 
-@pytest.mark.parametrize("status", ["discard", "crash", "keep"])
+@pytest.mark.parametrize("status", every(2, ["discard", "crash", "keep"]))
 @pytest.mark.parametrize("what", UNDOES)
 @pytest.mark.process
 async def test_a_kept_result_that_a_run_undid_stays_on_the_branch(
@@ -496,49 +496,6 @@ async def test_a_session_counts_anew_where_the_file_has_come_further_than_the_se
         said = await session.init(FIRST.model_copy(update={"name": "third"}))
         assert (said["session"], said["experiments"]) == ("third", 0)
         assert [one.segment for one in session.notes.configs] == [0, 1, 2]
-
-
-@pytest.mark.slow
-@pytest.mark.process
-async def test_a_pnl_that_the_outcomes_do_not_bear_out_is_a_warning(tmp_path: Path) -> None:
-    repository = new_repository(tmp_path / "skill")
-    async with (
-        open_stage(tmp_path / "served", speed=0) as stage,
-        opened(stage, repository, tmp_path) as session,
-    ):
-        await session.init(InitArguments(name="a", skill_slug=SKILL, metric_name="pnl"))
-        said = await session.log(result("keep", 250.0))
-        assert any("differs from the outcomes" in str(one) for one in said["warnings"])
-        assert not (await session.log(result("keep", 0.5)))["warnings"]
-
-
-@pytest.mark.slow
-async def test_a_pnl_is_compared_with_the_outcomes_in_both_directions(tmp_path: Path) -> None:
-    config = notebook.Config("a", SKILL, "pnl", "USD", Direction.HIGHER, 0)
-    async with open_stage(tmp_path, speed=0) as stage:
-        outbox = ResultSender(Remote(stage.client), notebook.Notes(), tmp_path / notebook.FILE)
-        warned: dict[float, int] = {}
-        for metric in (-250.0, -0.5, 0.5, 250.0):
-            one = notebook.Logged(
-                1, "", metric, {}, ExperimentStatus.KEEP, "tried", 0, config.segment, config
-            )
-            warned[metric] = len(await outbox.verified(one))
-    assert warned == {-250.0: 1, -0.5: 0, 0.5: 0, 250.0: 1}
-
-
-@pytest.mark.slow
-@pytest.mark.process
-async def test_a_free_plan_is_told_to_take_another(tmp_path: Path) -> None:
-    repository = new_repository(tmp_path / "skill")
-    async with (
-        open_stage(tmp_path / "served", speed=0, plan=Plan.FREE) as stage,
-        opened(stage, repository, tmp_path) as session,
-    ):
-        with pytest.raises(ToolError) as refused:
-            await session.init(FIRST)
-        assert refused.value.status == 403
-        with pytest.raises(ToolError, match="plan"):
-            await session.backtest(BacktestRequest(skill_slug=SKILL, config={}))
 
 
 @pytest.mark.slow
@@ -828,23 +785,6 @@ def test_arguments_that_are_wrong_are_named(name: str) -> None:
     assert "the parameters are" in str(refused.value)
 
 
-@pytest.mark.process
-async def test_a_folder_without_a_repository_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="git init"):
-        await repository_at(tmp_path)
-    with pytest.raises(ToolError, match="is not a folder"):
-        await repository_at(tmp_path / "nowhere")
-
-
-@pytest.mark.process
-async def test_a_machine_without_git_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolError, match="git was not found"):
-        await repository_at(tmp_path)
-
-
 # -- values ------------------------------------------------------------------------------------
 
 KEEP, DROP = ExperimentStatus.KEEP, ExperimentStatus.DISCARD
@@ -1030,7 +970,7 @@ LEFT: dict[str, str] = {
 
 
 @pytest.mark.parametrize("status", every(2, ["keep", "discard"]))
-@pytest.mark.parametrize("left", LEFT)
+@pytest.mark.parametrize("left", every(2, LEFT))
 @pytest.mark.process
 async def test_what_a_run_left_where_git_works_stops_no_result(
     tmp_path: Path, left: str, status: str

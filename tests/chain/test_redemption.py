@@ -1,3 +1,5 @@
+"""Redemptions on a local chain with the venue's contracts."""
+
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -238,7 +240,7 @@ async def test_the_same_bytes_sent_twice_are_one_redemption(
     unsigned = proposed(world, condition, wallet)
     judged = SigningPolicy(book=world.book).redemption(asked, unsigned, wallet.address)
     tx = await signed(world, judged, wallet)
-    world.node.hold(is_held=True)
+    world.node.stop(is_stopped=True)
     try:
         await world.rpc("eth_sendRawTransaction", [tx.hex])
         assert await world.chain.receipt(tx.tx_hash) is None
@@ -246,7 +248,7 @@ async def test_the_same_bytes_sent_twice_are_one_redemption(
         with suppress(ChainError):
             assert await world.rpc("eth_sendRawTransaction", [tx.hex]) == tx.tx_hash
     finally:
-        world.node.hold(is_held=False)
+        world.node.stop(is_stopped=False)
     receipt = await world.chain.receipt(world.mined(tx.tx_hash))
     assert receipt is not None
     assert receipt.succeeded
@@ -265,7 +267,7 @@ async def test_too_little_gas_is_found_before_the_signature(
     transaction = policy.transaction(judged, price, spent_today=0)
     with pytest.raises(NotEnoughGasError) as refused:
         await world.chain.check_gas(transaction, poor.address)
-    assert refused.value.held == 0
+    assert refused.value.balance == 0
     assert refused.value.needed > 0
     assert poor.signatures == 0
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from kit.examples import examples
 from kit.service.scripted import HastyClock, Step, said, scripted
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import BODY_MAX, Client
 from service_tui.client.errors import (
     Called,
@@ -34,7 +35,6 @@ from service_tui.client.errors import (
     UnreachableError,
     unanswered,
 )
-from service_tui.client.keys import Key, Keys
 from service_tui.client.retry import TRIES
 from service_tui.clock import Clock, SystemClock
 from service_tui.terms import Side
@@ -57,7 +57,7 @@ def open_client(
     return Client(
         transport or httpx.AsyncHTTPTransport(verify=False),
         url,
-        Keys(Key(CANARY, url), Key("canary-operator-4713", url)),
+        ApiKeys(ApiKey(CANARY, url), ApiKey("canary-operator-4713", url)),
         clock=clock or HastyClock(),
         rng=random.Random(7),
     )
@@ -380,10 +380,10 @@ async def test_a_key_in_a_malformed_registration_is_shown_nowhere(
 
 
 def test_keys_do_not_show_themselves() -> None:
-    keys = Keys(Key(CANARY, "https://a.example"))
-    assert CANARY not in f"{keys!r} {keys} {keys.api!r} {keys.api}"
+    api_keys = ApiKeys(ApiKey(CANARY, "https://a.example"))
+    assert CANARY not in f"{api_keys!r} {api_keys} {api_keys.api!r} {api_keys.api}"
     with pytest.raises(ValueError) as caught:  # noqa: PT011  (the text is what is looked at)
-        Key(CANARY + "\n", "https://a.example")
+        ApiKey(CANARY + "\n", "https://a.example")
     assert CANARY not in "".join(traceback.format_exception(caught.value))
 
 

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from kit.service.scripted import HastyClock, said, scripted
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import Called, HeldBackError
-from service_tui.client.keys import Key, Keys
 from service_tui.terms import Side
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints.desk import DESK_HALT
@@ -28,7 +28,7 @@ def client_to(url: str, last_word: Callable[[WireModel | None], str]) -> Client:
     client = Client(
         httpx.AsyncHTTPTransport(retries=0),
         url,
-        Keys(Key("sk_test_0123456789", url)),
+        ApiKeys(ApiKey("sk_test_0123456789", url)),
         clock=HastyClock(),
         rng=random.Random(7),
     )

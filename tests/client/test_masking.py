@@ -1,3 +1,5 @@
+"""API keys never appear in errors, logs or status lines."""
+
 import json
 import logging
 import random
@@ -10,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kit.service.scripted import HastyClock, scripted
+from service_tui.client.api_keys import MASK, ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
-from service_tui.client.keys import MASK, Key, Keys
 from service_tui.terms import Side
 from service_tui.wire.endpoints.public import AGENT, MARKETS, PLACE_TRADE
 from service_tui.wire.text import letters, line, prose
@@ -20,7 +22,7 @@ from service_tui.wire.trades import TradeRequest
 
 SECRET = "sk_live_attackattack1234"  # noqa: S105  (of nothing)
 BASE = "https://service.example"
-KEYS = Keys(Key(SECRET, BASE))
+KEYS = ApiKeys(ApiKey(SECRET, BASE))
 HALF = len(SECRET) // 2
 ORDER = TradeRequest(market_id="m-1", side=Side.YES, amount=25.0)
 
@@ -143,9 +145,9 @@ async def test_headers_do_not_repeat_the_key() -> None:
 async def test_a_status_line_does_not_repeat_the_key() -> None:
 
     async with scripted(f"HTTP/1.1 {SECRET}\r\n\r\n".encode()) as service:
-        keys = Keys(Key(SECRET, service.url))
+        api_keys = ApiKeys(ApiKey(SECRET, service.url))
         transport = httpx.AsyncHTTPTransport()
-        client = Client(transport, service.url, keys, clock=HastyClock(), rng=random.Random(1))
+        client = Client(transport, service.url, api_keys, clock=HastyClock(), rng=random.Random(1))
         async with client:
             with pytest.raises(ServiceError) as caught:
                 await client.call(PLACE_TRADE, body=ORDER)

@@ -8,7 +8,7 @@ import pytest
 
 from kit.service.scripted import said, scripted
 from service_tui.client import passing
-from service_tui.client.keys import Key
+from service_tui.client.api_keys import ApiKey
 from service_tui.client.passing import BODY_MAX, NotPassedError, Passed, pass_on
 
 TOLD = "sk_test_0123456789"
@@ -19,7 +19,7 @@ async def passed(
 ) -> int:
     call = ("POST" if body else "GET", target, body)
     async with httpx.AsyncHTTPTransport(retries=0) as transport:
-        key = Key(TOLD, base)
+        key = ApiKey(TOLD, base)
         return (await pass_on(transport, httpx.URL(base), key, call, last_word=last_word)).status
 
 
@@ -87,7 +87,7 @@ async def answered(chunks: list[bytes], headers: dict[str, str] | None = None) -
 
     base = "http://127.0.0.1:9"
     transport = httpx.MockTransport(reply)
-    return await pass_on(transport, httpx.URL(base), Key(TOLD, base), ("GET", "/api", b""))
+    return await pass_on(transport, httpx.URL(base), ApiKey(TOLD, base), ("GET", "/api", b""))
 
 
 async def test_an_answer_is_bounded_in_all_its_pieces_together() -> None:
@@ -118,7 +118,10 @@ async def test_only_a_call_that_found_no_line_was_surely_not_sent(
     base = "http://127.0.0.1:9"
     with pytest.raises(NotPassedError) as raised:
         await pass_on(
-            httpx.MockTransport(broken), httpx.URL(base), Key(TOLD, base), ("POST", "/api", b"{}")
+            httpx.MockTransport(broken),
+            httpx.URL(base),
+            ApiKey(TOLD, base),
+            ("POST", "/api", b"{}"),
         )
     assert raised.value.was_sent is was_sent
 
@@ -138,7 +141,7 @@ async def test_a_call_without_an_end_ends_with_its_deadline(
 
     base = "http://127.0.0.1:9"
     sending = pass_on(
-        httpx.MockTransport(reply), httpx.URL(base), Key(TOLD, base), ("GET", "/api", b"")
+        httpx.MockTransport(reply), httpx.URL(base), ApiKey(TOLD, base), ("GET", "/api", b"")
     )
     with pytest.raises(NotPassedError, match="the line broke") as raised:
         await asyncio.wait_for(sending, 2)

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.errors import Called, OutcomeUnknownError, RefusedError
-from service_tui.client.keys import Key, Keys
 from service_tui.client.refusals import RawAnswer, error_of, reason_of
 from service_tui.client.retry import WAIT_MAX_S, clamp_wait, http_date
 from service_tui.client.stream import Frames
@@ -67,9 +67,9 @@ def test_of_an_events_data_only_the_first_blank_is_no_part() -> None:
 
 
 def test_a_key_as_the_name_of_a_field_is_masked() -> None:
-    keys = Keys(Key("sk_live_abcdef", "https://a.example"))
+    api_keys = ApiKeys(ApiKey("sk_live_abcdef", "https://a.example"))
     raw = '{"sk_live\\u005fabcdef": 1, "é": 2}'.encode()
-    assert b"abcdef" not in keys.masked(raw)
+    assert b"abcdef" not in api_keys.masked(raw)
 
 
 def test_a_cut_text_ends_in_a_word_and_an_empty_one_stays_empty() -> None:

@@ -7,10 +7,17 @@ import httpx
 import pytest
 
 from service_tui.client import reply
+from service_tui.client.api_keys import (
+    MASK,
+    ApiKey,
+    ApiKeys,
+    RefusedApiKeys,
+    origin,
+    service_address,
+)
 from service_tui.client.client import _event_of
 from service_tui.client.errors import Called, MalformedError, RefusalReason, UnreachableError
 from service_tui.client.http_request import called_of, pairs_of, request_of
-from service_tui.client.keys import MASK, Key, Keys, RefusedKeys, origin, service_address
 from service_tui.client.reply import (
     SAME_LEAST,
     SAME_MOST,
@@ -217,7 +224,7 @@ def test_why_a_stream_broke_is_said(
 # -- keys and requests ----------------------------------------------------------------------
 
 SECRET = "sk_live_0123456789abcdef"  # noqa: S105 - opens nothing
-KEY = Key(SECRET, "http://127.0.0.1")
+KEY = ApiKey(SECRET, "http://127.0.0.1")
 REASON = RefusalReason("this key is not known")
 
 
@@ -234,9 +241,9 @@ REASON = RefusalReason("this key is not known")
     ],
 )  # fmt: skip
 def test_a_key_that_is_echoed_is_masked_wherever_it_hides(raw: bytes, masked: bytes) -> None:
-    assert Keys(KEY).masked(raw) == masked
-    assert Keys(operator=KEY).masked(raw) == masked
-    assert Keys().masked(raw) == raw
+    assert ApiKeys(KEY).masked(raw) == masked
+    assert ApiKeys(operator=KEY).masked(raw) == masked
+    assert ApiKeys().masked(raw) == raw
 
 
 @pytest.mark.parametrize(
@@ -255,7 +262,7 @@ def test_an_origin_has_its_port_also_where_that_is_not_written(
 
 
 def test_a_key_that_is_refused_on_a_path_rests_there_alone() -> None:
-    refused = RefusedKeys()
+    refused = RefusedApiKeys()
     refused.refuse(KEY, "/trade", REASON, 100.0)
 
     assert refused.why(KEY, "/trade", 159.9) == (REASON, False)
@@ -269,7 +276,7 @@ def test_a_key_that_is_refused_on_a_path_rests_there_alone() -> None:
 
 
 def test_a_key_that_is_refused_is_tried_once_a_minute_also_after_an_hour_without_calls() -> None:
-    refused = RefusedKeys()
+    refused = RefusedApiKeys()
     refused.refuse(KEY, "/trade", REASON, 100.0)
 
     assert refused.why(KEY, "/trade", 3_700.0) is None
@@ -278,7 +285,7 @@ def test_a_key_that_is_refused_is_tried_once_a_minute_also_after_an_hour_without
 
 
 def test_a_key_that_is_refused_wholly_is_tried_where_it_says_who_it_is() -> None:
-    refused = RefusedKeys()
+    refused = RefusedApiKeys()
     refused.refuse(KEY, AGENT.path, REASON, 100.0)
 
     assert refused.is_revoked(KEY)
@@ -291,7 +298,7 @@ def test_a_key_that_is_refused_wholly_is_tried_where_it_says_who_it_is() -> None
 
 
 def test_all_keys_may_be_tried_again_at_once_or_be_forgotten() -> None:
-    refused = RefusedKeys()
+    refused = RefusedApiKeys()
     refused.refuse(KEY, "/trade", REASON, 100.0)
     refused.try_again()
     assert refused.why(KEY, "/trade", 0.0) is None

@@ -1,3 +1,5 @@
+"""When a request is retried, and how long the client waits before."""
+
 import math
 import random
 from datetime import UTC, datetime

@@ -1,3 +1,5 @@
+"""Parsing of server-sent events, with bounds."""
+
 import asyncio
 import json
 import random
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from kit.service.scripted import said, scripted
 from service_tui.client import stream
+from service_tui.client.api_keys import MASK, ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import (
     MalformedError,
@@ -19,7 +22,6 @@ from service_tui.client.errors import (
     UnauthenticatedError,
     UnreachableError,
 )
-from service_tui.client.keys import MASK, Key, Keys
 from service_tui.client.reply import NotProtocolError
 from service_tui.client.stream import EVENT_MAX, LINE_MAX, Frames
 from service_tui.clock import SystemClock
@@ -41,10 +43,10 @@ def event(version: str, number: int = 1) -> bytes:
 
 
 async def heard(url: str, *, after: int | None = None) -> AsyncGenerator[str]:
-    keys = Keys(None, Key(KEY, url))
+    api_keys = ApiKeys(None, ApiKey(KEY, url))
     transport = httpx.AsyncHTTPTransport()
     async with (
-        Client(transport, url, keys, clock=SystemClock(), rng=random.Random(1)) as client,
+        Client(transport, url, api_keys, clock=SystemClock(), rng=random.Random(1)) as client,
         aclosing(client.listen(EVENTS, after=after)) as events,
     ):
         async for body in events:

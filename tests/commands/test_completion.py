@@ -1,3 +1,5 @@
+"""Completion scripts for shells."""
+
 import sys
 
 import pytest

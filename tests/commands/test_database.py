@@ -1,3 +1,5 @@
+"""`verify`, `backup` and `restore` on a data directory, and what a damaged database offers."""
+
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -35,7 +37,7 @@ from service_tui.units import ONE, Micros
 
 
 @pytest.fixture
-async def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+async def data_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A closed directory with two snapshots, trades and an action log."""
     monkeypatch.setattr(keeper_room, "SNAPSHOT_ROWS", 5)
     path = tmp_path / "data"
@@ -47,23 +49,23 @@ async def lived(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str]:
+def printed(capsys: pytest.CaptureFixture[str], *words: str | Path) -> tuple[int, str]:
     code = run([str(word) for word in words])
-    told = capsys.readouterr()
-    return code, told.out + told.err
+    output = capsys.readouterr()
+    return code, output.out + output.err
 
 
-def changed(path: Path, statement: str) -> None:
+def alter(path: Path, statement: str) -> None:
     with closing(sqlite3.connect(path / DATABASE_FILE)) as connection:
         connection.execute(statement)
         connection.commit()
 
 
 @pytest.mark.slow
-def test_all_that_is_kept_is_checked_a_line_each(
-    lived: Path, capsys: pytest.CaptureFixture[str]
+def test_verify_prints_one_line_for_each_part_of_the_data(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, text = said(capsys, "verify", "--data-dir", lived)
+    code, text = printed(capsys, "verify", "--data-dir", data_dir)
     lines = text.splitlines()
     assert [line.split()[0] for line in lines] == ["database", "journal", "ledger", "actions"]
     assert code == OK, text
@@ -80,66 +82,68 @@ CHANGES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
-def test_what_does_not_hold_is_named(
-    lived: Path, capsys: pytest.CaptureFixture[str], name: str
+def test_verify_names_the_part_that_was_altered(
+    data_dir: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    changed(lived, CHANGES[name])
-    code, text = said(capsys, "verify", "--data-dir", lived)
+    alter(data_dir, CHANGES[name])
+    code, text = printed(capsys, "verify", "--data-dir", data_dir)
     assert code == CANNOT
     assert f"PROBLEM {name}" in text, text
 
 
 @pytest.mark.slow
-def test_a_broken_chain_is_named(lived: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = lived / FILE
+def test_verify_reports_an_altered_action_log(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = data_dir / FILE
     log.write_text(log.read_text().replace("one", "own"))
-    code, text = said(capsys, "verify", "--data-dir", lived)
+    code, text = printed(capsys, "verify", "--data-dir", data_dir)
     assert code == CANNOT
     assert "PROBLEM actions" in text
 
 
 @pytest.mark.slow
-def test_before_the_first_start_nothing_is_wrong(
+def test_verify_passes_and_backup_fails_before_the_first_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "none"
-    assert said(capsys, "verify", "--data-dir", folder)[0] == OK
-    assert said(capsys, "backup", "--data-dir", folder)[0] == CANNOT
-    assert said(capsys, "restore", "--data-dir", folder)[0] == OK
+    assert printed(capsys, "verify", "--data-dir", folder)[0] == OK
+    assert printed(capsys, "backup", "--data-dir", folder)[0] == CANNOT
+    assert printed(capsys, "restore", "--data-dir", folder)[0] == OK
     assert not folder.exists()
 
 
 @pytest.mark.slow
-async def test_a_desk_that_is_open_is_copied_and_checked_but_not_replaced(
+async def test_an_open_desk_can_be_backed_up_and_verified_but_not_restored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "data"
     async with open_stage(path, speed=0):
-        code, text = said(capsys, "backup", "--data-dir", path)
+        code, text = printed(capsys, "backup", "--data-dir", path)
         assert code == OK, text
         copy = Path(text.splitlines()[0])
-        assert said(capsys, "verify", "--data-dir", path)[0] == OK
-        code, text = said(capsys, "restore", copy, "--data-dir", path)
+        assert printed(capsys, "verify", "--data-dir", path)[0] == OK
+        code, text = printed(capsys, "restore", copy, "--data-dir", path)
         assert code == CANNOT
         assert "in use by process 1" in text
 
 
 @pytest.mark.slow
-def test_a_copy_goes_where_it_is_wanted_and_comes_back(
-    lived: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_backup_is_written_to_the_given_place_and_can_be_restored(
+    data_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     to = tmp_path / "copy.sqlite3"
-    assert said(capsys, "backup", "--to", to, "--data-dir", lived)[0] == OK
-    code, text = said(capsys, "backup", tmp_path / "copies", "--data-dir", lived)
+    assert printed(capsys, "backup", "--to", to, "--data-dir", data_dir)[0] == OK
+    code, text = printed(capsys, "backup", tmp_path / "copies", "--data-dir", data_dir)
     assert code == OK
     assert Path(text.splitlines()[0]).parent == tmp_path / "copies"
-    changed(lived, "DELETE FROM snapshots")
-    code, text = said(capsys, "restore", to, "--data-dir", lived)
+    alter(data_dir, "DELETE FROM snapshots")
+    code, text = printed(capsys, "restore", to, "--data-dir", data_dir)
     assert code == OK, text
     kept = Path(text.splitlines()[1].removeprefix("the old database is kept as "))
     assert kept.exists()
-    assert said(capsys, "verify", "--data-dir", lived)[0] == OK
-    code, text = said(capsys, "restore", kept, "--data-dir", lived)
+    assert printed(capsys, "verify", "--data-dir", data_dir)[0] == OK
+    code, text = printed(capsys, "restore", kept, "--data-dir", data_dir)
     assert code == CANNOT
     assert "nothing was changed" in text
 
@@ -160,7 +164,7 @@ REST, BACKUP = Rest(Path("rest"), "row 7", "row 8"), Rest(Path("backup"), "row 5
         ),
     ],
 )
-def test_a_damaged_database_offers_every_way_to_go_on_and_the_best_first(
+def test_a_damaged_database_offers_salvage_then_backup_then_a_new_desk(
     had: Had, offered: list[str]
 ) -> None:
     damaged = CorruptDatabaseError(
@@ -174,24 +178,26 @@ def test_a_damaged_database_offers_every_way_to_go_on_and_the_best_first(
 
 
 @pytest.mark.slow
-def test_words_that_do_not_go_together_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in (("backup", "a", "--to", "b"), ("restore", "a", "--empty")):
+def test_arguments_that_exclude_each_other_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (("backup", "a", "--to", "b"), ("restore", "a", "--empty")):
         with pytest.raises(SystemExit):
-            run(words)
+            run(arguments)
     assert "not both" in capsys.readouterr().err
 
 
 @pytest.mark.slow
-def test_a_service_asks_before_it_goes_on(lived: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (lived / DATABASE_FILE).write_bytes(b"no database")
+def test_serve_refuses_a_damaged_database_until_a_restore(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (data_dir / DATABASE_FILE).write_bytes(b"no database")
     for _ in range(2):
         with pytest.raises(DeskClosedError) as refused:
-            serve(Options(lived, lived / "config", lived / "log"))
-        assert f"'service-tui restore --empty --data-dir {lived}'" in str(refused.value)
-    assert "PROBLEM" in said(capsys, "doctor", "--data-dir", lived)[1]
-    assert "PROBLEM database" in said(capsys, "verify", "--data-dir", lived)[1]
-    assert said(capsys, "restore", "--empty", "--data-dir", lived)[0] == OK
-    assert said(capsys, "verify", "--data-dir", lived)[0] == OK
+            serve(Options(data_dir, data_dir / "config", data_dir / "log"))
+        assert f"'service-tui restore --empty --data-dir {data_dir}'" in str(refused.value)
+    assert "PROBLEM" in printed(capsys, "doctor", "--data-dir", data_dir)[1]
+    assert "PROBLEM database" in printed(capsys, "verify", "--data-dir", data_dir)[1]
+    assert printed(capsys, "restore", "--empty", "--data-dir", data_dir)[0] == OK
+    assert printed(capsys, "verify", "--data-dir", data_dir)[0] == OK
 
 
 LEADER = Leader(3, "process 7", "http://127.0.0.1:1", SILENT_S)
@@ -209,7 +215,9 @@ LEADER = Leader(3, "process 7", "http://127.0.0.1:1", SILENT_S)
         ),
     ],
 )
-def test_who_leads_a_shared_world_is_said(leader: Leader | None, text: str) -> None:
+def test_the_leader_text_gives_epoch_holder_and_address_or_silence(
+    leader: Leader | None, text: str
+) -> None:
     assert leader_text(leader) == text
 
 
@@ -225,14 +233,14 @@ def test_who_leads_a_shared_world_is_said(leader: Leader | None, text: str) -> N
         (BooksCheck(9, 4, "heron: 1 is missing"),) + ((False, "heron: 1 is missing"),) * 2,
     ],
 )
-def test_books_are_well_where_they_add_up(
+def test_the_books_check_passes_if_accounts_add_up_and_else_names_the_problem(
     books: BooksCheck | None, shared: tuple[bool, str], own: tuple[bool, str]
 ) -> None:
     assert books_finding(books) == shared
     assert ledger_finding(books) == own
 
 
-def test_a_shared_world_is_not_looked_for_without_its_database(tmp_path: Path) -> None:
+def test_shared_commands_need_a_database_address(tmp_path: Path) -> None:
     options = Options(tmp_path, tmp_path, tmp_path / "log")
     with pytest.raises(StorageError, match="no database is named: give --database"):
         run_shared_command(options, SharedRequest("check"))
@@ -243,22 +251,25 @@ def test_a_shared_world_is_not_looked_for_without_its_database(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_copies_are_listed_with_their_reach_or_their_damage(
-    lived: Path, capsys: pytest.CaptureFixture[str]
+def test_restore_without_a_name_lists_the_backups_and_marks_damaged_ones(
+    data_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert said(capsys, "restore", "--data-dir", lived) == (OK, f"no copy in {lived / 'backups'}\n")
-    assert said(capsys, "backup", "--data-dir", lived)[0] == OK
-    (copy,) = (lived / "backups").iterdir()
-    assert f"{copy}\n  " in said(capsys, "restore", "--data-dir", lived)[1]
+    assert printed(capsys, "restore", "--data-dir", data_dir) == (
+        OK,
+        f"no copy in {data_dir / 'backups'}\n",
+    )
+    assert printed(capsys, "backup", "--data-dir", data_dir)[0] == OK
+    (copy,) = (data_dir / "backups").iterdir()
+    assert f"{copy}\n  " in printed(capsys, "restore", "--data-dir", data_dir)[1]
     copy.write_bytes(b"no database")
-    assert f"{copy}\n  DAMAGED" in said(capsys, "restore", "--data-dir", lived)[1]
-    # A folder that cannot be made, and a copy that is none, change nothing.
-    assert said(capsys, "backup", copy / "below", "--data-dir", lived)[0] == CANNOT
-    assert said(capsys, "restore", copy, "--data-dir", lived)[0] == CANNOT
-    assert said(capsys, "verify", "--data-dir", lived)[0] == OK
+    assert f"{copy}\n  DAMAGED" in printed(capsys, "restore", "--data-dir", data_dir)[1]
+    # A folder that cannot be made, and a file that is no backup, change nothing.
+    assert printed(capsys, "backup", copy / "below", "--data-dir", data_dir)[0] == CANNOT
+    assert printed(capsys, "restore", copy, "--data-dir", data_dir)[0] == CANNOT
+    assert printed(capsys, "verify", "--data-dir", data_dir)[0] == OK
 
 
-def test_a_log_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+def test_an_unreadable_action_log_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / FILE).mkdir()
     findings = checked(tmp_path)
     assert findings[:3] == [

@@ -1,18 +1,27 @@
+"""`service-tui doctor`: the problems it finds, and that it changes nothing."""
+
 import json
 import os
 import sqlite3
+import sys
+import zlib
+from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from kit.engine.recorded import PARTS, write
 from kit.samples.desk import NOW
+from kit.service.stage import open_stage
 from service_tui.app.options import Options
 from service_tui.app.start import DATABASE_FILE
 from service_tui.commands.doctor import findings
-from service_tui.credentials.keys import DESK_FILE, PROFILES_FILE, Profile, keep_profile
+from service_tui.credentials.api_keys import DESK_FILE, PROFILES_FILE, Profile, keep_profile
 from service_tui.skills.guard import UNFENCED, fence_version
 from service_tui.storage.db.lock import LOCK_FILE, DataDirLock
+from service_tui.storage.history_file import history_path
 from service_tui.storage.opening import open_database
 
 SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
@@ -61,6 +70,22 @@ def test_it_says_which_line_of_the_own_keys_is_wrong(options: Options) -> None:
     lines, healthy = findings(options)
     assert not healthy
     said = f"PROBLEM    {file}: line 2: no action is called app.hep; did you mean app.help?"
+    assert said in lines
+
+
+@pytest.mark.slow
+def test_it_says_what_is_wrong_with_the_own_commands(options: Options) -> None:
+    options.config_dir.mkdir()
+    file = options.config_dir / "commands.toml"
+    file.write_text("[[command]]\nname = 'hello'\nrun = 'echo hello'\n")
+    file.chmod(0o600)
+    lines, healthy = findings(options)
+    assert healthy
+    assert "commands   1 command in commands.toml" in lines
+    file.chmod(0o644)
+    lines, healthy = findings(options)
+    assert not healthy
+    said = f"PROBLEM    {file}: others can read or change it: chmod 600 {file}"
     assert said in lines
 
 
@@ -194,3 +219,56 @@ def test_it_looks_beside_a_running_desk(options: Options) -> None:
     database.close(NOW)
     lock.release()
     assert healthy, lines
+
+
+async def test_it_reads_what_was_written_down_once(tmp_path: Path) -> None:
+    options = Options(tmp_path, tmp_path, tmp_path / "log")
+    async with open_stage(tmp_path, ends_with_snapshot=True):
+        pass
+    unpacked = list[object]()
+
+    def note(_: object, event: str, called: object) -> None:
+        if event == "c_call" and called is zlib.decompress:
+            unpacked.append(called)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        lines, healthy = findings(options)
+    finally:
+        sys.setprofile(before)
+    assert healthy, lines
+    with closing(sqlite3.connect(tmp_path / DATABASE_FILE)) as database:
+        (count,) = database.execute("SELECT count(*) FROM snapshots").fetchone()
+    assert len(unpacked) == count > 0
+
+
+@pytest.mark.parametrize("is_recorded", [False, True])
+async def test_it_names_what_the_world_runs_on(tmp_path: Path, *, is_recorded: bool) -> None:
+    begin = datetime.fromtimestamp(PARTS, UTC).isoformat()
+    options = replace(write(tmp_path / "data", 1, 2), history_from=begin)
+    assert "world      none yet" in findings(options)[0]
+    recorded = options if is_recorded else None
+    async with open_stage(options.data_dir, recorded=recorded, ends_with_snapshot=True):
+        pass
+    world = "history two from 2023-11-19" if is_recorded else "invented, seed 7"
+    assert f"world      {world}" in findings(options)[0]
+
+
+@pytest.mark.parametrize(
+    ("left", "problem"),
+    [(None, "no history is called two"), (9, "the history two is another one than that on which")],
+)
+async def test_it_finds_that_the_history_of_the_world_is_not_there(
+    tmp_path: Path, left: int | None, problem: str
+) -> None:
+    options = write(tmp_path / "data", 1, 2)
+    async with open_stage(options.data_dir, recorded=options, ends_with_snapshot=True):
+        pass
+    assert findings(options)[1]
+    history_path(options.data_dir, "two").unlink()
+    if left is not None:
+        write(options.data_dir, left, left)
+    lines, is_healthy = findings(options)
+    assert not is_healthy
+    assert any(line.startswith(f"PROBLEM    {problem}") for line in lines)

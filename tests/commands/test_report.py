@@ -1,5 +1,6 @@
 """Reports and exports from the command line: what the service tells, whole, and over nothing."""
 
+import asyncio
 import csv
 import errno
 import io
@@ -40,13 +41,17 @@ from service_tui.commands.report import (
     read_from,
     read_topics,
 )
-from service_tui.credentials.keys import stored_desk_keys
+from service_tui.credentials.api_keys import stored_desk_keys
 from service_tui.desk.audit.exports import day_in_markdown, files_of
 from service_tui.desk.audit.listings import LISTINGS
 from service_tui.desk.audit.new_files import write_files
+from service_tui.desk.own_notes import keep_note
+from service_tui.desk.slices.own_notes import Noted, NoteOn, OwnNote
 from service_tui.server.startup import BASE_URL
+from service_tui.storage.cache import CacheStore
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.terms import MarketStatus, Side, Venue
+from service_tui.units import Timestamp
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints.desk import DESK_CLAIM
 from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, POSITIONS, REGISTER
@@ -109,11 +114,11 @@ class Asked:
         """The whole service with its app, in this process."""
         async with (
             open_data(options.data_dir, clock) as data,
-            open_embedded(options, data.database, clock) as (sim, keys),
+            open_embedded(options, data.database, clock) as (sim, api_keys),
             Client(
                 sim.transport,
                 BASE_URL,
-                client_keys(keys, BASE_URL),
+                client_keys(api_keys, BASE_URL),
                 clock=clock,
                 rng=random.Random(1),
             ) as client,
@@ -124,16 +129,16 @@ class Asked:
         """Play money and real money, bought by the person's own agent."""
         async with (
             open_data(self.options.data_dir, self.clock) as data,
-            open_embedded(self.options, data.database, self.clock) as (sim, keys),
+            open_embedded(self.options, data.database, self.clock) as (sim, api_keys),
             Client(
                 sim.transport,
                 BASE_URL,
-                client_keys(keys, BASE_URL),
+                client_keys(api_keys, BASE_URL),
                 clock=self.clock,
                 rng=random.Random(1),
             ) as client,
         ):
-            world_store, agent_id = sim.service.world_store, keys.agent_id or ""
+            world_store, agent_id = sim.service.world_store, api_keys.agent_id or ""
             await client.call(DESK_CLAIM, path={"agent_id": agent_id})
             agent = world_store.world.agent(agent_id)
             allowed = {"real_trading_enabled": True}
@@ -200,6 +205,36 @@ async def test_the_list_of_positions_has_the_values_of_the_service_to_the_micro(
             ("unrealized", side.unrealized_pnl),
         ):
             assert row[name] == value, name
+
+
+def test_own_notes_of_every_console_are_listed_and_exported_and_no_service_is_asked(
+    tmp_path: Path,
+) -> None:
+    assert ran(tmp_path, "notes", "--json")[:2] == (cli.OK, "[]\n")
+    kept = Noted(NoteOn.MARKET, "m-1", "Will it rain?", "m-1")
+    older, newer = (OwnNote(kept, text, Timestamp(at)) for text, at in (("was", 5), ("is", 9)))
+    day = OwnNote(Noted(NoteOn.DAY, "2026-11-30"), "a =bad= day", Timestamp(7))
+
+    async def write(folder: Path, *notes: OwnNote) -> None:
+        async with open_data(folder, ManualClock()) as data:
+            for note in notes:
+                command = keep_note(note)
+                await CacheStore(data.database).put_preference(command.name, command.value)
+
+    # Two consoles of one directory: the owner, and one beside it.
+    asyncio.run(write(tmp_path / "d", older, day))
+    asyncio.run(write(tmp_path / "d" / "attached" / "1", newer))
+    code, said, _ = ran(tmp_path, "notes", "--json")
+    assert code == cli.OK
+    assert [(row["on"], row["key"], row["text"]) for row in json.loads(said)] == [
+        ("market", "m-1", "is"), ("day", "2026-11-30", "a =bad= day"),
+    ]  # fmt: skip
+    assert "a =bad= day" in ran(tmp_path, "notes", "--find", "bad")[1]
+    gone = OwnNote(kept, "", Timestamp(11))
+    asyncio.run(write(tmp_path / "d", gone))
+    folder = tmp_path / "out"
+    assert ran(tmp_path, "export", str(folder))[0] == cli.OK
+    assert len(json.loads((folder / "notes.json").read_text())) == 1
 
 
 @pytest.mark.slow
@@ -291,9 +326,9 @@ async def test_a_lost_key_is_mended_by_reading(tmp_path: Path) -> None:
     asked = Asked(tmp_path)
     before = await asked.by(connect_as_owner)
     kept = asked.options.data_dir / "keys.json"
-    keys = stored_desk_keys(asked.options.data_dir)
-    assert keys is not None
-    kept.write_text(kept.read_text().replace(keys.agent or "", "sk_live_" + "0" * 24))
+    api_keys = stored_desk_keys(asked.options.data_dir)
+    assert api_keys is not None
+    kept.write_text(kept.read_text().replace(api_keys.agent or "", "sk_live_" + "0" * 24))
     after = await asked.by(connect_as_owner)
     assert (
         json.loads(after["agents.json"])[0]["agent"]

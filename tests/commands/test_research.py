@@ -18,7 +18,7 @@ from service_tui.clock import ManualClock
 from service_tui.commands.research_arguments import ResearchRequest
 from service_tui.commands.research_opening import opened
 from service_tui.commands.research_server import SharedSession
-from service_tui.credentials.keys import DESK_FILE
+from service_tui.credentials.api_keys import DESK_FILE
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import StorageError
 from service_tui.terms import ExperimentStatus

@@ -22,7 +22,7 @@ from service_tui.commands.research_opening import (
     keys_of,
     opened,
 )
-from service_tui.credentials.keys import stored_desk_keys
+from service_tui.credentials.api_keys import stored_desk_keys
 from service_tui.terms import Direction, ExperimentStatus
 from service_tui.wire.research_tools import LogArguments
 
@@ -78,19 +78,19 @@ def test_a_directory_without_a_key_says_what_to_do(tmp_path: Path) -> None:
 async def test_an_experiment_reaches_the_service_of_its_session(tmp_path: Path) -> None:
     options = options_of(tmp_path)
     async with own_directory(options, SystemClock()) as owner:
-        keys = stored_desk_keys(options.data_dir)
-        assert keys is not None
+        api_keys = stored_desk_keys(options.data_dir)
+        assert api_keys is not None
         for key, url, wanted in (
             (KEY, FAR, (KEY, FAR)),
-            (None, FAR, (keys.agent, owner.address)),
+            (None, FAR, (api_keys.agent, owner.address)),
             (KEY, None, (KEY, owner.address)),
-            (None, None, (keys.agent, owner.address)),
+            (None, None, (api_keys.agent, owner.address)),
         ):
             api = api_of(options, ResearchRequest(tmp_path, api_key=key, api_url=url))
             assert (api["SERVICE_API_KEY"], api["SERVICE_API_URL"]) == wanted
         found = keys_of(options, ResearchRequest(tmp_path)).api
         assert found is not None
-        assert found.secret == keys.agent
+        assert found.secret == api_keys.agent
 
 
 # -- a repository ------------------------------------------------------------------------------

@@ -1,3 +1,5 @@
+"""The console's app: states and repaints, screens, signals, and its exit."""
+
 import asyncio
 import logging
 import os
@@ -14,7 +16,7 @@ from textual.widgets import Input
 from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.console.textual_private import failed, hit_count, prepare, toasts
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import fleet_state, run_of
+from kit.samples.fleet import run_of
 from kit.service.stage import ANSWER_S
 from service_tui.console import app as console_app
 from service_tui.console.app import (
@@ -42,27 +44,14 @@ from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.welcome import Welcome
 from service_tui.console.messages import CommandGiven, Copied, GoTo, ToastMessage
 from service_tui.console.parts.view_memory import LAST_SCREEN
-from service_tui.console.screens.settings.table import THEME_ROW
 from service_tui.console.screens.wallet.panel import WalletPanel
-from service_tui.console.shell.command_sender import OPENING, CommandSender
-from service_tui.console.shell.palette import (
-    ActionsProvider,
-    AgentsProvider,
-    MarketsProvider,
-    SettingsProvider,
-)
-from service_tui.console.shell.views import VIEWS_MAX, Trail, View
+from service_tui.console.shell.command_sender import CommandSender
+from service_tui.console.shell.palette import MarketsProvider
 from service_tui.console.widgets import dialog as dialogs
 from service_tui.console.widgets.dialog import EARLY
 from service_tui.console.widgets.numbered_view import NumberedView
 from service_tui.desk.command import Command
-from service_tui.desk.commands.settings import (
-    Refresh,
-    SetPreference,
-    SetSpeed,
-    SetStar,
-    WatchMarket,
-)
+from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.drill import DrillView
 from service_tui.desk.slices.halt import AckState, AckView, HaltView
@@ -232,24 +221,6 @@ async def test_a_hidden_screen_is_shown_nothing(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(hidden, "take", lambda *_: pytest.fail("it is hidden"))
         await seen.bring(replace(STATE, tickets=()))
         assert front(seen) == "settings"
-
-
-@pytest.mark.slow
-async def test_each_notice_becomes_one_toast() -> None:
-    async with running(STATE) as seen:
-        await seen.bring(with_notices("filled", "[red]odd[/"))
-        assert seen.toasts == ["[red]odd[/ (and 1 more: 9 shows all commands)"]
-        await seen.bring(replace(with_notices("filled", "[red]odd[/"), tickets=()))
-        assert len(seen.toasts) == 1
-        await seen.bring(with_notices("again", first=3))
-        assert seen.toasts[-1] == "again"
-
-
-@pytest.mark.slow
-async def test_of_many_notices_at_once_the_last_is_shown_and_the_rest_counted() -> None:
-    async with running(STATE) as seen:
-        await seen.bring(with_notices(*"abcdef"))
-        assert seen.toasts == ["f (and 5 more: 9 shows all commands)"]
 
 
 @pytest.mark.slow
@@ -442,21 +413,6 @@ async def test_the_world_is_paused_and_sped_up_by_keys() -> None:
         assert seen.doors.submitted[-1] == SetSpeed(60)
 
 
-@pytest.mark.slow
-async def test_each_key_for_the_speed_starts_from_what_was_asked_last() -> None:
-    async with running(STATE) as seen:
-        await seen.press("greater_than_sign", "greater_than_sign")
-        assert seen.doors.submitted == [SetSpeed(10), SetSpeed(60)]
-        # The first of the two is answered: the second is still what counts.
-        await seen.bring(replace(STATE, world=replace(STATE.world, speed=10)))
-        await seen.press("less_than_sign")
-        assert seen.doors.submitted[2:] == [SetSpeed(10)]
-        # What never came counts no longer.
-        seen.clock[0] += 60.0
-        await seen.press("less_than_sign")
-        assert seen.doors.submitted[3:] == [SetSpeed(1)]
-
-
 @pytest.mark.parametrize(
     ("speed", "slower", "faster"),
     [(0, 0, 1), (1, 0, 10), (10, 1, 60), (60, 10, 60), (7, 0, 10)],
@@ -464,7 +420,9 @@ async def test_each_key_for_the_speed_starts_from_what_was_asked_last() -> None:
 def test_the_world_goes_faster_and_slower_by_its_steps(
     speed: int, slower: int, faster: int
 ) -> None:
-    assert (speed_beside(speed, -1), speed_beside(speed, 1)) == (slower, faster)
+    invented = (0, 1, 10, 60)
+    assert speed_beside(speed, -1, invented) == slower
+    assert speed_beside(speed, 1, invented) == faster
 
 
 def test_a_drill_and_a_real_service_keep_their_own_pace() -> None:
@@ -543,15 +501,6 @@ async def test_privacy_masks_amounts_at_once_also_before_the_desk_is_open() -> N
 
 
 @pytest.mark.slow
-async def test_privacy_masks_the_numbers_of_toasts() -> None:
-    state = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
-    async with running(state) as seen:
-        notices = (Notice(1, "good", "buy YES for 25.00: got 51.20 shares"),)
-        await seen.bring(replace(state, notices=notices))
-        assert seen.toasts == ["✓ buy YES for •••: got ••• shares"]
-
-
-@pytest.mark.slow
 async def test_a_theme_is_worn_and_remembered() -> None:
     async with running(STATE) as seen:
         worn = seen.app.theme
@@ -592,35 +541,12 @@ def given(outbox: CommandSender, *commands: Command) -> list[str]:
     return [outbox.give(command, STATE, NOW) for command in commands]
 
 
-def test_before_the_desk_is_open_orders_are_refused_and_choices_kept() -> None:
-    outbox, doors = CommandSender(), RecordingDoors(STATE)
-    star = SetStar(MARKET, on=True)
-    first, second = WatchMarket("a"), WatchMarket("b")
-    order = RequestQuote(1, BUY)
-    theme = SetPreference("theme", "paper")
-    refusals = given(outbox, BUY, star, first, second, order, theme)
-    assert [bool(why) for why in refusals] == [True, True, False, False, False, False]
-    assert OPENING in refusals[0]
-    outbox.open(doors)
-    assert doors.submitted == [second, theme]
-    assert given(outbox, star) == [""]
-
-
 def test_a_closed_desk_says_why() -> None:
     outbox, doors = CommandSender(), RecordingDoors(STATE)
     outbox.open(doors)
     outbox.close("the disk is full")
     assert given(outbox, Refresh()) == ["refresh: the disk is full"]
     assert doors.submitted == []
-
-
-def test_preferences_lie_over_the_state_until_the_desk_says_them_too() -> None:
-    outbox = CommandSender()
-    given(outbox, SetPreference("theme", "paper"))
-    assert outbox.laid_over(STATE, NOW).preferences["theme"] == "paper"
-    said = replace(STATE, preferences={"theme": "paper"})
-    assert outbox.laid_over(said, NOW) is said
-    assert outbox.laid_over(STATE, NOW) is STATE
 
 
 @pytest.mark.parametrize(
@@ -713,25 +639,6 @@ async def test_history_goes_back_and_forth_with_the_rows() -> None:
         assert front(seen) == "settings"
         await seen.press("minus")
         assert front(seen) == "blotter"
-
-
-@pytest.mark.slow
-async def test_at_the_end_of_the_history_it_says_so() -> None:
-    async with running(STATE) as seen:
-        await seen.press("left_square_bracket")
-        assert seen.toasts == ["no earlier view"]
-
-
-def test_a_trail_forgets_what_lay_ahead_and_what_is_too_far_back() -> None:
-    trail = Trail((View("a"),)).go(View("b")).go(View("c")).step(-1).go(View("d"))
-    assert [view.screen for view in trail.views] == ["a", "b", "d"]
-    assert trail.last == View("b")
-    assert trail.step(1) is trail
-    for place in range(3 * VIEWS_MAX):
-        trail = trail.go(View(str(place)))
-    assert len(trail.views) == VIEWS_MAX
-    assert trail.front == View(str(3 * VIEWS_MAX - 1))
-    assert trail.step(-VIEWS_MAX).place == 0
 
 
 # -- leaving ------------------------------------------------------------------------------------
@@ -913,55 +820,6 @@ async def test_the_palette_finds_a_market_and_leads_to_its_row() -> None:
         await seen.press("enter")
         await seen.until(lambda: front(seen) == "markets")
         assert seen.app.front.current_row() == "m-00004"
-
-
-@pytest.mark.slow
-async def test_the_palette_finds_an_action_by_its_name() -> None:
-    async with running(STATE) as seen:
-        await seen.press("ctrl+p")
-        await type_into(seen, "orders and fills")
-        await seen.press("enter")
-        await seen.until(lambda: front(seen) == "blotter")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("typed", "names"),
-    [
-        ("export", {"export"}),
-        ("theme", {"theme"}),
-        ("mask amounts", {"privacy"}),
-        ("heeamt", set()),
-    ],
-)
-async def test_the_palette_finds_whole_words_and_no_scattered_letters(
-    typed: str, names: set[str]
-) -> None:
-    async with running(STATE) as seen:
-        found: set[str] = set()
-        for kind in (ActionsProvider, MarketsProvider):
-            provider = kind(seen.app.screen)
-            prepare(provider)
-            found |= {str(hit.text) async for hit in provider.search(typed)}
-        assert names <= found
-        assert len(found) <= len(names) + 1
-
-
-@pytest.mark.slow
-async def test_the_palette_finds_agents_and_settings() -> None:
-    state = seen_before(fleet_state())
-    async with running(state) as seen:
-        assert state.fleet is not None
-        agent = state.fleet.agents[0]
-        for kind, typed, where in (
-            (AgentsProvider, agent.name, GoTo("agents", agent.agent_id)),
-            (SettingsProvider, "theme", GoTo("settings", THEME_ROW)),
-        ):
-            provider = kind(seen.app.screen)
-            prepare(provider)
-            hits = [hit async for hit in provider.search(typed)]
-            told = [hit.command.args[0] for hit in hits]
-            assert any((one.screen_name, one.row) == (where.screen_name, where.row) for one in told)
 
 
 @pytest.mark.slow

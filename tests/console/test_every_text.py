@@ -66,7 +66,7 @@ from service_tui.desk.slices.reactor import SignalView, SourceWalletView
 from service_tui.desk.slices.redemption import RedemptionRow
 from service_tui.desk.slices.research import ExperimentView
 from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -171,8 +171,8 @@ KINDS = {
         of_redemption.explain_row,
     ),
     "trade": Kind(
-        HeldView,
-        lambda state: state.supervision.held,
+        PendingTradeView,
+        lambda state: state.supervision.pending_trades,
         (APPROVALS,),
         of_approvals.describe,
         of_approvals.explain_approval,
@@ -260,7 +260,7 @@ def above(view: ViewContext) -> Iterator[str]:
     """What stands above the lists, and the wallet."""
     state, now, width = view.state, view.now, view.width
     yield from told(of_agents.fleet_bits(view), "agents ")
-    yield from told(of_approvals.totals(state.supervision.held, view), "approvals ")
+    yield from told(of_approvals.totals(state.supervision.pending_trades, view), "approvals ")
     yield from told(of_redemption.sums_bits(view), "redemption ")
     yield from told(
         (

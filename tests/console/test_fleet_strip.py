@@ -1,4 +1,4 @@
-"""The strip of agents in the header: state as glyph and word, and nothing pushed out by it."""
+"""The strip of agents in the header: a glyph and a word for each state, within the room left."""
 
 import itertools
 from dataclasses import replace
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kit.console.doors import running, seen_before
 from kit.examples import examples
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of, run_of
+from kit.samples.fleet import pending_trade_of, run_of
 from service_tui.console.fleet_strip import AgentStanding, standings, strip
 from service_tui.console.widgets.line_fit import fitted_bits
 from service_tui.console.widgets.top_bar import with_fleet, world_bits
@@ -33,7 +33,7 @@ def with_run(state: SkillRunState, **change: object) -> DeskState:
     return replace(alone(**change), supervision=view)
 
 
-def test_the_persons_own_agent_is_none_of_them_and_those_in_trouble_come_first() -> None:
+def test_the_strip_leaves_out_the_desks_own_agent_and_puts_trouble_first() -> None:
     found = standings(STATE)
     assert [(one.name, one.word) for one in found] == [
         ("moss-runner", "suspended"), ("tide [/red]", "paused"), ("heron", "active"),
@@ -42,7 +42,7 @@ def test_the_persons_own_agent_is_none_of_them_and_those_in_trouble_come_first()
 
 
 @pytest.mark.parametrize(
-    ("state", "said"),
+    ("state", "shown"),
     [
         (alone(), ("●", "active")),
         (alone(paused=True), ("‖", "paused")),
@@ -58,19 +58,21 @@ def test_the_persons_own_agent_is_none_of_them_and_those_in_trouble_come_first()
         (replace(alone(suspended=True), halt=HaltView(NOW)), ("■", "suspended")),
     ],
 )
-def test_a_state_is_a_glyph_and_a_word(state: DeskState, said: tuple[str, str]) -> None:
+def test_each_state_of_an_agent_has_a_glyph_and_a_word(
+    state: DeskState, shown: tuple[str, str]
+) -> None:
     (one,) = standings(state)
-    assert (one.glyph, one.word) == said
+    assert (one.glyph, one.word) == shown
 
 
-def test_who_waits_for_a_yes_asks() -> None:
-    view = replace(STATE.supervision, held=(held_of(agent_id=HERON.agent_id),))
+def test_an_agent_with_a_pending_trade_needs_approval() -> None:
+    view = replace(STATE.supervision, pending_trades=(pending_trade_of(agent_id=HERON.agent_id),))
     (one,) = standings(replace(alone(), supervision=view))
     assert (one.word, one.is_inconspicuous) == ("needs approval", False)
 
 
-def test_a_paused_agent_with_a_trade_to_approve_is_paused_as_its_row_says() -> None:
-    view = replace(STATE.supervision, held=(held_of(agent_id=HERON.agent_id),))
+def test_a_paused_agent_with_a_pending_trade_is_shown_as_paused() -> None:
+    view = replace(STATE.supervision, pending_trades=(pending_trade_of(agent_id=HERON.agent_id),))
     (one,) = standings(replace(alone(paused=True), supervision=view))
     assert (one.glyph, one.word) == ("‖", "paused")
 
@@ -83,19 +85,23 @@ def test_a_paused_agent_with_a_trade_to_approve_is_paused_as_its_row_says() -> N
         (SkillRunState.DONE, "stopped, 1 approval"),
     ],
 )
-def test_who_was_stopped_asks_no_more_and_what_it_asked_is_told(
+def test_a_stopped_agent_is_shown_as_stopped_with_its_pending_approval(
     state: SkillRunState, word: str
 ) -> None:
     run = run_of(agent_id=HERON.agent_id, state=state)
-    held = (held_of(agent_id=HERON.agent_id),)
-    (one,) = standings(replace(alone(), supervision=SupervisionView(held=held, runs=(run,))))
+    pending = (pending_trade_of(agent_id=HERON.agent_id),)
+    (one,) = standings(
+        replace(alone(), supervision=SupervisionView(pending_trades=pending, runs=(run,)))
+    )
     assert (one.word, one.is_inconspicuous) == (word, False)
 
 
-def test_agents_that_ask_are_counted_in_words() -> None:
+def test_several_agents_that_need_approval_are_counted() -> None:
     def asking(width: int, *names: str) -> str:
-        held = tuple(held_of(f"h{place}", agent_id=name) for place, name in enumerate(names))
-        view = replace(STATE.supervision, held=held)
+        pending = tuple(
+            pending_trade_of(f"h{place}", agent_id=name) for place, name in enumerate(names)
+        )
+        view = replace(STATE.supervision, pending_trades=pending)
         fleet = replace(
             STATE.fleet,
             agents=tuple(replace(one, paused=False, suspended=False) for one in STATE.fleet.agents),
@@ -110,8 +116,10 @@ def test_agents_that_ask_are_counted_in_words() -> None:
 
 def test_a_stopped_agent_is_named_with_the_number_of_its_approvals() -> None:
     run = run_of(agent_id=HERON.agent_id, state=SkillRunState.STOPPED)
-    held = tuple(held_of(name, agent_id=HERON.agent_id) for name in ("h1", "h2"))
-    (one,) = standings(replace(alone(), supervision=SupervisionView(held=held, runs=(run,))))
+    pending = tuple(pending_trade_of(name, agent_id=HERON.agent_id) for name in ("h1", "h2"))
+    (one,) = standings(
+        replace(alone(), supervision=SupervisionView(pending_trades=pending, runs=(run,)))
+    )
     assert one.word == "stopped, 2 approvals"
 
 
@@ -128,7 +136,7 @@ def test_the_longest_form_that_fits_is_shown() -> None:
     assert strip([], 200) is None
 
 
-def test_what_needs_the_person_keeps_its_word_where_there_is_room() -> None:
+def test_states_that_need_the_person_keep_their_word_longest() -> None:
     asks = [AgentStanding(f"a{place}", "?", "needs approval", "warn") for place in range(2)]
     lost = AgentStanding("moss", "✗", "crashed", "loss")
     calm = [AgentStanding(f"c{place}", "●", "active", "profit") for place in range(2)]
@@ -141,7 +149,7 @@ def test_what_needs_the_person_keeps_its_word_where_there_is_room() -> None:
 
 @examples(15)
 @given(st.integers(10, 250), st.integers(0, 40))
-def test_no_agent_pushes_anything_out_of_the_header(width: int, count: int) -> None:
+def test_the_strip_displaces_nothing_else_in_the_header(width: int, count: int) -> None:
     agents = tuple(
         AgentStanding(f"agent-{place}", "●", "active", "profit") for place in range(count)
     )
@@ -157,7 +165,7 @@ def test_no_agent_pushes_anything_out_of_the_header(width: int, count: int) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
-async def test_the_strip_stands_in_the_header_at_every_size(size: tuple[int, int]) -> None:
+async def test_the_header_shows_the_strip_at_every_size(size: tuple[int, int]) -> None:
     async with running(STATE, first="settings", size=size) as seen:
         head = "\n".join(seen.lines[:2])
         assert "world" in head

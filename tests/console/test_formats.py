@@ -1,3 +1,5 @@
+"""Values as text: money, prices, times, and text from outside."""
+
 import math
 from datetime import UTC
 

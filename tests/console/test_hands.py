@@ -12,7 +12,7 @@ from textual import events
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
-from kit.samples.fleet import held_of, leash_of, sample_supervision
+from kit.samples.fleet import leash_of, pending_trade_of, sample_supervision
 from kit.samples.reactor import reactor_state
 from service_tui.console import key_queue
 from service_tui.console.forms import trade_form
@@ -25,7 +25,7 @@ from service_tui.console.screens.reactor import mirror
 from service_tui.console.screens.reactor.mirror import EARLY, MIRRORS_WHEN_QUOTED, MirrorForm
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.command import Command
-from service_tui.desk.commands.agents import ApproveHeld
+from service_tui.desk.commands.agents import ApproveTrade
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.reactor import MirrorSignal
 from service_tui.desk.commands.risk import SetMonitor
@@ -35,13 +35,15 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import Action
 from service_tui.units import ONE, Micros
 
-SIZES = [(80, 24), (120, 40), (160, 50)]
+SIZES = [(80, 24), (160, 50)]
 
 SAMPLE = seen_before(reactor_state())
 STATE = replace(
     SAMPLE,
     supervision=replace(
-        sample_supervision(), leashes=(leash_of(budget=None),), held=(held_of("h1"),)
+        sample_supervision(),
+        leashes=(leash_of(budget=None),),
+        pending_trades=(pending_trade_of("h1"),),
     ),
 )
 BARE = STATE.positions[6]
@@ -260,10 +262,10 @@ async def test_a_stop(journey: Journey, size: tuple[int, int]) -> None:
 async def test_an_approval(journey: Journey, size: tuple[int, int]) -> None:
     async with running(STATE, first="portfolio", size=size) as seen:
         await journey(seen)
-        await seen.until(lambda: bool(given(seen, ApproveHeld)))
-        (order,) = given(seen, ApproveHeld)
-        assert isinstance(order, ApproveHeld)
-        assert (order.held_id, order.amount) == ("h1", None)
+        await seen.until(lambda: bool(given(seen, ApproveTrade)))
+        (order,) = given(seen, ApproveTrade)
+        assert isinstance(order, ApproveTrade)
+        assert (order.pending_id, order.amount) == ("h1", None)
         assert "wait" not in seen.lines[0]
 
 

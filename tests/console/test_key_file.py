@@ -1,3 +1,5 @@
+"""A person's own keys in `keys.toml`."""
+
 import re
 from collections.abc import Iterator
 from importlib import import_module
@@ -37,7 +39,7 @@ def as_they_come() -> Iterator[None]:
         ('"portfolio.closed" = "ctrl+b"', "portfolio.list", ("ctrl+b",)),
         ('markets.buy = "ctrl+b"', "markets.buy", ("ctrl+b",)),
         ('[markets]\nbuy = ["F10", "B"]', "markets.buy", ("f10", "B")),
-        ('"app.palette" = "#"', "app.palette", ("number_sign",)),
+        ('"app.palette" = "%"', "app.palette", ("percent_sign",)),
         ('"app.palette" = "Ctrl+Shift+P"', "app.palette", ("ctrl+shift+p",)),
         ('"app.theme" = "shift+j"', "app.theme", ("J",)),
         ('"app.theme" = "+"', "app.theme", ("plus",)),

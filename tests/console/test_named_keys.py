@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Final
 
 import pytest
@@ -201,4 +202,6 @@ def test_a_capital_letter_means_one_thing_on_every_screen() -> None:
         for name in key.keys:
             if len(name) == 1 and name.isupper():
                 meanings.setdefault(name, set()).add(key.label)
-    assert {name: labels for name, labels in meanings.items() if len(labels) > 1} == {}
+    free = sorted(set(ascii_uppercase) - meanings.keys())
+    twice = {name: labels for name, labels in meanings.items() if len(labels) > 1}
+    assert twice == {}, f"free capitals: {' '.join(free)}"

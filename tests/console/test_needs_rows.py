@@ -41,6 +41,7 @@ from service_tui.desk.slices.redemption import (
 from service_tui.desk.slices.risk import AlertState
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
+from service_tui.outcome import NO, VOID, YES
 from service_tui.terms import AgentStatus, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
@@ -219,7 +220,7 @@ def test_only_the_largest_moves_are_listed() -> None:
 )
 def test_what_was_settled_is_listed_for_a_while(ago_s: float, *, is_there: bool) -> None:
     one = held(
-        status=MarketStatus.RESOLVED, outcome=False, resolves_at=at(-ago_s),
+        status=MarketStatus.RESOLVED, outcome=NO, resolves_at=at(-ago_s),
         realized=Micros(-2 * ONE),
     )  # fmt: skip
     rows = of(replace(CALM, closed=(one,)))
@@ -230,12 +231,15 @@ def test_what_was_settled_is_listed_for_a_while(ago_s: float, *, is_there: bool)
         )  # fmt: skip
         assert need.note.startswith("resolved NO; ")
         assert (need.is_dismissable, need.kind) == (True, "positions settled")
-    won = replace(one, realized=Micros(1), outcome=True)
+    won = replace(one, realized=Micros(1), outcome=YES)
     for need in of(replace(CALM, closed=(won,))):
         assert (need.tone, need.glyph, need.note[:12]) == ("profit", "▲", "resolved YES")
     # NO has won as well where it is the outcome.
-    for need in of(replace(CALM, closed=(replace(won, side=Side.NO, outcome=False),))):
+    for need in of(replace(CALM, closed=(replace(won, side=Side.NO, outcome=NO),))):
         assert (need.tone, need.note[:11]) == ("profit", "resolved NO")
+    even = replace(one, realized=Micros(0), outcome=VOID)
+    for need in of(replace(CALM, closed=(even,))):
+        assert (need.tone, need.glyph, need.note[:13]) == ("muted", "·", "resolved void")
     for need in of(replace(CALM, closed=(one,), preferences={"privacy": "on"})):
         assert "2.00" not in need.figure.plain
     for nothing in ({"shares": Micros(0)}, {"outcome": None}, {"resolves_at": None}):
@@ -419,7 +423,7 @@ def test_a_budget_that_is_nearly_spent_names_its_agent_its_skill_and_what_is_lef
         leash_of(known.agent_id, skill_slug="gauge"), leash_of("a-gone"),
         leash_of("a-calm", spent=Micros(80 * ONE)), leash_of("a-free", budget=None),
     )  # fmt: skip
-    alone = replace(BASE.supervision, held=(), needs=(), runs=(), leashes=leashes)
+    alone = replace(BASE.supervision, pending_trades=(), needs=(), runs=(), leashes=leashes)
     rows = [
         one
         for one in of_fleet(replace(BASE, supervision=alone), NOW)

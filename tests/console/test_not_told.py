@@ -1,4 +1,4 @@
-"""Before the first answer about a thing no screen claims that there is none of it."""
+"""Before the first answer about a thing no screen says that there is none of it."""
 
 from dataclasses import replace
 
@@ -59,7 +59,7 @@ EMPTY = replace(
 )
 """The same when all was told, and there is nothing."""
 
-CLAIMS = {
+EMPTY_TEXTS = {
     "attention": "All clear",
     "portfolio": "No open positions",
     "markets": "No markets listed",
@@ -72,7 +72,7 @@ CLAIMS = {
     "log": "No entries",
 }
 ASKING = {
-    **dict.fromkeys(CLAIMS, "Not loaded yet"),
+    **dict.fromkeys(EMPTY_TEXTS, "Not loaded yet"),
     "redemption": "Loading positions",
     "blotter": "Loading orders",
     "log": "Loading the log",
@@ -89,24 +89,24 @@ NOUGHTS = {
 
 
 @pytest.mark.slow
-async def test_an_empty_list_is_claimed_after_an_answer_only() -> None:
+async def test_an_empty_list_is_said_after_an_answer_only() -> None:
     before: dict[str, str] = {}
     after: dict[str, str] = {}
     async with running(BARE, size=(120, 40)) as seen:
-        for screen in CLAIMS:
+        for screen in EMPTY_TEXTS:
             await seen.app.run_action(f"go('{screen}')")
             await seen.pilot.pause()
             before[screen] = seen.text
             await seen.bring(EMPTY)
             after[screen] = seen.text
             await seen.bring(BARE)
-    assert [one for one in CLAIMS if ASKING[one] not in before[one]] == []
-    assert [one for one in CLAIMS if CLAIMS[one] in before[one]] == []
+    assert [one for one in EMPTY_TEXTS if ASKING[one] not in before[one]] == []
+    assert [one for one in EMPTY_TEXTS if EMPTY_TEXTS[one] in before[one]] == []
     assert [
         one for one, noughts in NOUGHTS.items() for nought in noughts if nought in before[one]
     ] == []
-    assert [one for one in CLAIMS if CLAIMS[one] not in after[one]] == []
-    assert [one for one in CLAIMS if ASKING[one] in after[one]] == []
+    assert [one for one in EMPTY_TEXTS if EMPTY_TEXTS[one] not in after[one]] == []
+    assert [one for one in EMPTY_TEXTS if ASKING[one] in after[one]] == []
 
 
 @pytest.mark.slow
@@ -118,12 +118,12 @@ async def test_a_service_that_is_away_is_said_to_be() -> None:
             await seen.app.run_action(f"go('{screen}')")
             await seen.pilot.pause()
             assert "cannot be reached: connection refused" in seen.text, screen
-            assert CLAIMS[screen] not in seen.text, screen
+            assert EMPTY_TEXTS[screen] not in seen.text, screen
             assert "Not known yet" not in seen.text.split("cannot be reached")[1], screen
 
 
 @pytest.mark.slow
-async def test_closed_positions_are_claimed_to_be_none_after_an_answer_only() -> None:
+async def test_closed_positions_are_said_to_be_none_after_an_answer_only() -> None:
     async with running(BARE, first="portfolio", size=(120, 40)) as seen:
         await seen.press("o", "o")
         assert "come with the service's first answer" in seen.text

@@ -30,7 +30,6 @@ from service_tui.units import Timestamp
 
 STATE = seen_before(sample_state())
 BERLIN = ZoneInfo("Europe/Berlin")
-ALL = channels_text(Channel)
 LOUD = Choices({kind: frozenset(Channel) for kind in KINDS})
 ALERT, FILL, HALT = NoticeKind.ALERT, NoticeKind.FILL, NoticeKind.HALT
 
@@ -290,43 +289,6 @@ async def test_by_default_nothing_is_written_to_the_terminal(
         await told(seen, *(notice(place, kind) for place, kind in enumerate(NoticeKind, start=1)))
         assert signals(sent) == []
         assert len(seen.toasts) == len(NoticeKind)
-
-
-@pytest.mark.slow
-async def test_bell_and_desktop_come_once_for_many_and_only_when_chosen(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async with running(STATE, first="portfolio") as seen:
-        sent = sent_by(seen, monkeypatch)
-        two = (notice(1, text="sold 51.20"), notice(2, text="\x1b]0;x\x07 sold 3"))
-        await told(seen, *two, **{"notify.alert": ALL})
-        assert signals(sent) == [
-            "\a",
-            "\x1b]9;service-tui: 2 notices, latest: ]0,x sold 3\x1b\\",
-        ]
-        await told(seen, *two, notice(3, FILL), **{"notify.alert": ALL})
-        assert len(signals(sent)) == 2
-
-
-@pytest.mark.slow
-async def test_quiet_hours_silence_bell_and_desktop_and_count_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async with running(STATE, first="portfolio") as seen:
-        sent = sent_by(seen, monkeypatch)
-        now = datetime.fromtimestamp(NOW, UTC)
-        span = f"{now.hour:02d}:00-{(now.hour + 1) % 24:02d}:00"
-        await told(seen, notice(1), **{"notify.alert": ALL, "notify.quiet": span})
-        assert signals(sent) == []
-        await seen.until(lambda: " 1 notice " in seen.text)
-
-
-@pytest.mark.slow
-async def test_privacy_masks_what_goes_to_the_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with running(STATE, first="portfolio") as seen:
-        sent = sent_by(seen, monkeypatch)
-        await told(seen, notice(1, text="sold for 51.20"), privacy="on", **{"notify.alert": ALL})
-        assert signals(sent)[1] == "\x1b]9;service-tui: sold for •••\x1b\\"
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ def leashes(state: DeskState) -> str:
 
 class Part(NamedTuple):
     told: Callable[[DeskState], str]
-    claim: str
+    words: str
     topics: tuple[Topic, ...]
 
 
@@ -99,9 +99,9 @@ PARTS = {
 @pytest.mark.parametrize("name", PARTS)
 def test_a_part_says_none_only_of_what_was_told(name: str) -> None:
     part = PARTS[name]
-    assert part.claim in part.told(EMPTY)
+    assert part.words in part.told(EMPTY)
     for topic in part.topics:
-        assert part.claim not in part.told(without(topic)), topic
+        assert part.words not in part.told(without(topic)), topic
 
 
 def test_an_alert_is_told_by_the_briefing_or_with_the_monitors() -> None:

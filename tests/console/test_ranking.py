@@ -11,7 +11,7 @@ from kit.console.doors import running
 from kit.examples import examples
 from kit.samples.attention import CALM, STATE, alert_of, at, everything
 from kit.samples.desk import NOW
-from kit.samples.fleet import held_of, leash_of, sample_supervision
+from kit.samples.fleet import leash_of, pending_trade_of, sample_supervision
 from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.idle_time import IdleTime
 from service_tui.console.keys import KEYS, key_named
@@ -268,7 +268,7 @@ def test_a_trade_that_waits_is_masked_where_amounts_are() -> None:
 def test_a_leash_is_told_from_80_percent() -> None:
     for spent, told in ((80, []), (81, ["budget"])):
         leash = leash_of(spent=Micros(spent * ONE))
-        view = replace(CALM.supervision, leashes=(leash,), held=(), runs=())
+        view = replace(CALM.supervision, leashes=(leash,), pending_trades=(), runs=())
         assert [one.word for one in needs(replace(CALM, supervision=view), NOW)] == told
 
 
@@ -416,13 +416,13 @@ async def test_an_empty_list_says_since_when_all_is_well() -> None:
 
 @pytest.mark.slow
 async def test_enter_decides_the_trade_that_is_highlighted() -> None:
-    other = held_of("h9", expires_at=Timestamp(NOW + 40), reasoning="the last one")
-    view = replace(sample_supervision(), held=(held_of(), other))
+    other = pending_trade_of("h9", expires_at=Timestamp(NOW + 40), reasoning="the last one")
+    view = replace(sample_supervision(), pending_trades=(pending_trade_of(), other))
     async with running(replace(CALM, supervision=view)) as seen:
         seen.app.front.focus_row("held h1")
         await seen.press("enter")
         assert isinstance(seen.app.screen, ApprovalForm)
-        assert seen.app.screen._trade.held_id == "h1"
+        assert seen.app.screen._trade.pending_id == "h1"
 
 
 @pytest.mark.slow

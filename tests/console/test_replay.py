@@ -1,8 +1,6 @@
 """Replay: the desk as it was, plainly marked; nothing is sent from it, and one key returns."""
 
 import random
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +11,6 @@ import pytest
 from kit.console.doors import Running, running
 from kit.console.every_screen import texts
 from kit.console.snapshot import assert_snapshot
-from kit.loop import HeldBack
 from kit.pages.steps import key_named, rows_of
 from kit.samples.desk import NOW, sample_state
 from kit.samples.whole import whole_desk
@@ -22,7 +19,6 @@ from service_tui.console.closed_desk import DeskClosedError
 from service_tui.console.fields import FieldError
 from service_tui.console.freshness import NO_DESK
 from service_tui.console.keys import KEYS, KeyBinding, keys_of
-from service_tui.console.messages import ApprovalRequested, GoTo
 from service_tui.console.questions import short_question
 from service_tui.console.replay_text import READINGS, is_of_view, read_time, replay_condition
 from service_tui.console.shell.views import SCREENS
@@ -203,24 +199,6 @@ async def test_a_moment_looks_as_it_is_meant_to(tmp_path: Path) -> None:
         await assert_snapshot(seen.pilot, "replay_80x24", themes=("night", "contrast"))
 
 
-@pytest.mark.slow
-async def test_a_typed_time_is_shown_and_a_gap_is_named(tmp_path: Path) -> None:
-    states, player = record(tmp_path), Player(Recordings(tmp_path))
-    async with running(states[NOW], player=lambda: player, size=(100, 30)) as seen:
-        await seen.press("f3")
-        await seen.press("equals_sign", *"07:58:30", "enter")
-        await seen.until(lambda: "15 Jan 07:58:00" in seen.lines[0])
-        await seen.press("colon", *"replay 06:00", "enter")
-        await seen.until(lambda: "15 Jan 07:57:00" in seen.lines[0])
-        assert "! the recording begins at 15 Jan 07:57:00" in seen.toasts
-        seen.clock[0] = NOW + LATER_S
-        await seen.press("colon", *"replay 20m", "enter")
-        await seen.until(lambda: "15 Jan 08:00:00" in seen.lines[0])
-        assert any("nothing recorded between 15 Jan 08:00:00 and" in one for one in seen.toasts)
-        await seen.press("colon", *"replay noon", "enter")
-        await seen.until(lambda: "No time 'noon': type a time" in seen.text)
-
-
 SENDING = {
     group: [key for key in keys_of(group) if key.ident not in ON_RECORD]
     for group in (*SCREENS, "app")
@@ -275,17 +253,6 @@ async def test_what_is_given_by_other_ways_is_refused_too(tmp_path: Path) -> Non
         assert [c for c in seen.doors.submitted if isinstance(c, WatchMarket)] == [
             WatchMarket("m-1")
         ]
-
-
-@pytest.mark.slow
-async def test_the_halt_returns_to_now_and_halts(tmp_path: Path) -> None:
-    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
-    async with running(states[NOW], player=lambda: player) as seen:
-        await seen.press("f3")
-        await seen.press("f9")
-        assert seen.app.replay.moment is None
-        assert [type(one) for one in seen.doors.submitted if isinstance(one, Halt)] == [Halt]
-        assert "HALTED" in seen.text
 
 
 @pytest.mark.slow
@@ -356,107 +323,6 @@ async def test_a_halt_of_the_present_and_a_closed_desk_are_shown_beside_a_moment
 
 
 @pytest.mark.slow
-async def test_a_halt_while_a_moment_is_read_keeps_the_present_in_front(tmp_path: Path) -> None:
-    states, player = record(tmp_path, 2), Player(Recordings(tmp_path))
-    async with running(states[NOW], player=lambda: player) as seen:
-        find = player.readable
-
-        def slow(at: Timestamp) -> tuple[RecordedMoment | None, str]:
-            seen.app.call_from_thread(seen.app.give, Halt())
-            return find(at)
-
-        player.readable = slow  # type: ignore[method-assign]
-        await seen.app.replay.show(NOW)
-        assert seen.app.replay.moment is None
-        assert [one for one in seen.doors.submitted if isinstance(one, Halt)]
-
-
-@pytest.mark.slow
-async def test_a_record_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
-    states, store = record(tmp_path), Recordings(tmp_path)
-    times = list(states)
-    # Records build on one another: the last one alone, and with a whole one behind it.
-    spoil(store, times[3])
-    player = Player(store)
-    async with running(states[NOW], player=lambda: player, size=(100, 30)) as seen:
-        await seen.press("f3")
-        await seen.until(lambda: "REPLAY 15 Jan 07:59:00" in seen.lines[0])
-        assert any("cannot be read" in toast for toast in seen.toasts)
-        seen.app.clear_notifications()
-        await seen.press("right_parenthesis")
-        await seen.until(lambda: any("cannot be read" in toast for toast in seen.toasts))
-        assert "REPLAY 15 Jan 07:59:00" in seen.lines[0]
-        await seen.press("left_parenthesis")
-        await seen.until(lambda: "REPLAY 15 Jan 07:58:00" in seen.lines[0])
-
-
-def spoil(store: Recordings, *times: float) -> None:
-    """Damage these records; without any, all."""
-    with closing(sqlite3.connect(store.path)) as connection, connection:
-        for at in times or [row[0] for row in connection.execute("SELECT at FROM records")]:
-            connection.execute("UPDATE records SET body = ? WHERE at = ?", (b"x", at))
-
-
-def held_back(player: Player) -> HeldBack:
-    """Have the player read nothing until the event is set."""
-    may_read, find = HeldBack(), player.readable
-
-    def slow(at: Timestamp) -> tuple[RecordedMoment | None, str]:
-        may_read.wait(20)
-        return find(at)
-
-    player.readable = slow  # type: ignore[method-assign]
-    return may_read
-
-
-@pytest.mark.slow
-async def test_keys_go_on_while_a_moment_is_read(tmp_path: Path) -> None:
-    states, player = record(tmp_path), Player(Recordings(tmp_path))
-    may_read = held_back(player)
-    async with running(states[NOW], player=lambda: player, size=(100, 30)) as seen:
-        await seen.press("f3")
-        await seen.press("2")
-        assert seen.app.front.name_in_keys == "markets"
-        # Steps wait for the moment, in their order; none is lost.
-        await seen.press("left_parenthesis", "left_parenthesis", "right_parenthesis")
-        may_read.set()
-        await seen.until(lambda: "REPLAY 15 Jan 07:59:00" in seen.lines[0])
-        await seen.press("f3")
-        may_read.clear()
-        await seen.press("f3", "f3")
-        may_read.set()
-        await seen.until(lambda: "the present stays" in seen.toasts)
-        await seen.pilot.pause(0.1)
-        assert seen.app.replay.moment is None
-
-
-@pytest.mark.slow
-async def test_a_dialog_that_was_opened_meanwhile_keeps_the_present(tmp_path: Path) -> None:
-    states, player = record(tmp_path), Player(Recordings(tmp_path))
-    async with running(states[NOW], player=lambda: player, first="markets") as seen:
-        await seen.press("question_mark")
-        await seen.app.replay.show(NOW)
-        assert seen.app.replay.moment is None
-        await seen.until(lambda: "! replay not opened: a dialog is open" in seen.toasts)
-
-
-@pytest.mark.slow
-async def test_a_trade_cannot_be_decided_from_a_moment(tmp_path: Path) -> None:
-    states, player = record(tmp_path), Player(Recordings(tmp_path))
-    held = states[NOW].supervision.held
-    assert held
-    async with running(states[NOW], player=lambda: player) as seen:
-        await seen.press("f3")
-        await seen.until(lambda: seen.app.replay.moment is not None)
-        # A click on the mark of the approvals, and on the row of one.
-        for message in (ApprovalRequested(held[0].held_id), GoTo("approvals", held[0].held_id)):
-            seen.app.post_message(message)
-            await seen.pilot.pause()
-            assert len(seen.app.screen_stack) == 1
-        assert any("nothing can be sent" in toast for toast in seen.toasts)
-
-
-@pytest.mark.slow
 async def test_what_was_masked_when_it_was_recorded_stays_so_and_says_it(tmp_path: Path) -> None:
     states, store = record(tmp_path, 2), Recordings(tmp_path)
     masked = replace(states[NOW], preferences={**states[NOW].preferences, "privacy": "on"})
@@ -487,27 +353,6 @@ async def test_a_market_that_nobody_watched_is_not_said_to_load(tmp_path: Path) 
 
 
 @pytest.mark.slow
-async def test_without_a_recording_the_key_says_so() -> None:
-    async with running() as seen:
-        await seen.press("f3")
-        assert any("nothing is recorded here" in toast for toast in seen.toasts)
-        await seen.press("left_parenthesis")
-        assert any("F3 opens the replay first" in toast for toast in seen.toasts)
-
-
-@pytest.mark.slow
-async def test_an_empty_recording_and_a_damaged_one_are_named(tmp_path: Path) -> None:
-    player = Player(Recordings(tmp_path))
-    async with running(player=lambda: player) as seen:
-        await seen.press("f3")
-        await seen.until(lambda: any("nothing recorded yet" in toast for toast in seen.toasts))
-        Recordings(tmp_path).path.write_bytes(b"no database, but longer than a header" * 99)
-        await seen.press("f3")
-        await seen.until(lambda: any("recording:" in toast for toast in seen.toasts))
-        assert seen.app.replay.moment is None
-
-
-@pytest.mark.slow
 async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
     states, player = record(tmp_path, halted=True), Player(Recordings(tmp_path))
     async with running(
@@ -524,54 +369,6 @@ async def test_a_console_that_only_replays_has_no_desk(tmp_path: Path) -> None:
             assert len(seen.app.screen_stack) == 1
         assert not [one for one in seen.doors.submitted if isinstance(one, Halt)]
         assert seen.app.replay.moment is not None
-
-
-@pytest.mark.slow
-async def test_a_console_that_only_replays_sends_nothing_before_it_has_read_anything(
-    tmp_path: Path,
-) -> None:
-    states, player = record(tmp_path), Player(Recordings(tmp_path))
-    may_read = held_back(player)
-    nothing = alone(states[NOW])
-    async with running(
-        nothing, player=lambda: player, replay_at=NOW, first="portfolio", size=(100, 30)
-    ) as seen:
-        await only_replays(seen)
-        assert "reading the recording" in seen.text
-        may_read.set()
-        await seen.until(lambda: seen.app.replay.moment is not None)
-        assert "HALTED" not in seen.text
-
-
-@pytest.mark.slow
-async def test_a_console_that_only_replays_says_that_nothing_can_be_read(tmp_path: Path) -> None:
-    states, store = record(tmp_path), Recordings(tmp_path)
-    spoil(store)
-    player = Player(store)
-    async with running(
-        alone(states[NOW]), player=lambda: player, replay_at=NOW, first="portfolio", size=(100, 30)
-    ) as seen:
-        await seen.until(
-            lambda: "record cannot be read: damaged or of another version; = time" in seen.text
-        )
-        assert "No record shown." in seen.text
-        assert "Connecting" not in seen.text
-        await only_replays(seen)
-
-
-async def only_replays(seen: Running) -> None:
-    """It is marked, and no key does anything."""
-    assert "REPLAY" in seen.lines[0]
-    seen.doors.submitted.clear()
-    for key in ("f9", "exclamation_mark"):
-        seen.app.clear_notifications()
-        await seen.press(key)
-        assert any("'service-tui halt' halts" in toast for toast in seen.toasts)
-    for key in SENDING["portfolio"]:
-        assert "nothing can be sent" in seen.app.disabled_reason(key), key.ident
-    assert "nothing can be sent" in seen.app.give(SetPreference("autoexit", "off"))
-    assert "HALTED" not in seen.text
-    assert seen.doors.submitted == []
 
 
 def alone(state: DeskState) -> DeskState:

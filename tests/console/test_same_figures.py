@@ -222,7 +222,7 @@ def test_what_is_guarded_and_what_waits_are_counts_of_what_is_listed() -> None:
     protected, every = words[0].split("/")
     assert int(protected) == len(watched)
     assert int(every) == len({one.key for one in STATE.positions} | watched)
-    waiting = len(STATE.supervision.held)
+    waiting = len(STATE.supervision.pending_trades)
     assert f"& {waiting} approvals" in text_of(approval_bits(STATE, NOW))
     reported = day_reports(STATE, NOW, known_pasts(STATE))
     assert sum(one.waiting for one in reported) == waiting
@@ -257,7 +257,7 @@ def test_the_summary_of_the_day_and_its_table_have_the_figures_of_the_head() -> 
 
 
 def test_what_waits_is_one_count_in_head_list_report_and_export() -> None:
-    held = STATE.supervision.held
+    held = STATE.supervision.pending_trades
     assert f"& {len(held)} approvals" in text_of(approval_bits(STATE, NOW))
     waits = [one for one in needs(STATE, NOW) if one.key.startswith("held")]
     assert len(waits) == len(held)
@@ -266,7 +266,7 @@ def test_what_waits_is_one_count_in_head_list_report_and_export() -> None:
     assert sum(one["status"] == "waiting" for one in exported("approvals.csv")) == len(held)
     reports = day_reports(STATE, NOW, known_pasts(STATE))
     assert sum(one.waiting for one in reports) == len(held)
-    alone = replace(STATE, supervision=replace(STATE.supervision, held=held[:1]))
+    alone = replace(STATE, supervision=replace(STATE.supervision, pending_trades=held[:1]))
     assert "1 trade needs approval." in day_in_markdown(alone, NOW, known_pasts(alone))
 
 

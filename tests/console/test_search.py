@@ -1,3 +1,5 @@
+"""Searches of the `/` line."""
+
 import re
 from dataclasses import replace
 

@@ -1,3 +1,5 @@
+"""The kit that compares screens with stored pictures."""
+
 from pathlib import Path
 
 import pytest

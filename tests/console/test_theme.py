@@ -1,3 +1,5 @@
+"""Theme files: loading, errors, and readable contrasts."""
+
 from pathlib import Path
 
 import pytest

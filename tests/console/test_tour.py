@@ -6,13 +6,13 @@ import pytest
 
 from kit.console.doors import running, seen_before
 from kit.samples.desk import sample_state
-from kit.samples.fleet import fleet_state, held_of
+from kit.samples.fleet import fleet_state, pending_trade_of
 from kit.samples.guarded import guarded_state
 from service_tui.console.messages import TourRequested
 from service_tui.console.tour import STEPS, Tour, TourView
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
-from service_tui.terms import HeldStatus, Venue
+from service_tui.terms import PendingStatus, Venue
 
 WATCH, ANSWER, PAUSE, RESUME, HALT, LET_GO, REPLAY, BUY, STOP = range(len(STEPS))
 
@@ -42,8 +42,8 @@ def test_agents_are_watched_first() -> None:
 
 
 def test_a_request_is_answered_or_there_is_nobody_to_ask() -> None:
-    decided = (held_of("h9", status=HeldStatus.APPROVED),)
-    quiet = replace(STATE, supervision=replace(STATE.supervision, held=(), decided=()))
+    decided = (pending_trade_of("h9", status=PendingStatus.APPROVED),)
+    quiet = replace(STATE, supervision=replace(STATE.supervision, pending_trades=(), decided=()))
     assert after(ANSWER, quiet) == ANSWER
     answered = replace(STATE, supervision=replace(STATE.supervision, decided=decided))
     assert after(ANSWER, answered) == PAUSE
@@ -55,11 +55,13 @@ def test_a_request_is_answered_or_there_is_nobody_to_ask() -> None:
 
 def test_a_request_is_named_or_waited_for() -> None:
     tour = Tour(STATE, ANSWER)
-    quiet = replace(STATE, supervision=replace(STATE.supervision, held=()))
+    quiet = replace(STATE, supervision=replace(STATE.supervision, pending_trades=()))
     assert "within a minute" in tour.text(TourView(STATE, quiet, "agents"))
-    asked = replace(STATE, supervision=replace(STATE.supervision, held=(held_of("h1"),)))
+    asked = replace(
+        STATE, supervision=replace(STATE.supervision, pending_trades=(pending_trade_of("h1"),))
+    )
     text = tour.text(TourView(STATE, asked, "agents"))
-    assert held_of("h1").agent_name in text
+    assert pending_trade_of("h1").agent_name in text
     assert "leaves it waiting" in text
 
 

@@ -20,6 +20,7 @@ from service_tui.desk.audit.why import why_position
 from service_tui.desk.cached_state import dump_state, load_state
 from service_tui.desk.slices.log import ActionView
 from service_tui.desk.slices.topics import Topic
+from service_tui.outcome import YES
 from service_tui.units import Timestamp
 
 STATE = sample_state()
@@ -45,7 +46,7 @@ def test_where_there_is_one_clock_none_is_named() -> None:
 
 
 def test_an_outcome_among_links_of_wall_time_names_its_clock() -> None:
-    held = replace(STATE.positions[0], outcome=True)
+    held = replace(STATE.positions[0], outcome=YES)
     state = replace(STATE, positions=(), closed=(held,), trades=())
     (link,) = (one for one in why_position(state, held).links if one.name == "exit")
     assert ("clock", "world time") in {(one.label, one.value) for one in link.values}

@@ -1,8 +1,10 @@
+"""Keys of other services in the system's keyring."""
+
 from pathlib import Path
 
 import pytest
 
-from service_tui.credentials.keys import PROFILES_FILE, KeysError, Profile, profiles
+from service_tui.credentials.api_keys import PROFILES_FILE, ApiKeysError, Profile, profiles
 from service_tui.credentials.login import forget, keep, key_of
 
 SECRET = "sk_live_a_canary_that_sings"  # noqa: S105
@@ -45,7 +47,7 @@ def test_a_key_moves_from_the_keyring_to_the_file(tmp_path: Path) -> None:
 
 
 def test_without_a_keyring_nothing_is_stored(tmp_path: Path) -> None:
-    with pytest.raises(KeysError, match="no system keyring"):
+    with pytest.raises(ApiKeysError, match="no system keyring"):
         keep(tmp_path, PROFILE, in_keyring=True, find=lambda: None)
     assert profiles(tmp_path) == {}
 
@@ -55,7 +57,7 @@ def test_what_a_keyring_says_of_its_fault_is_not_repeated(tmp_path: Path) -> Non
         def set_password(self, _: str, name: str, word: str, /) -> None:
             raise RuntimeError(name + word)
 
-    with pytest.raises(KeysError) as caught:
+    with pytest.raises(ApiKeysError) as caught:
         keep(tmp_path, PROFILE, in_keyring=True, find=Broken)
     assert SECRET not in str(caught.value)
     assert profiles(tmp_path) == {}
@@ -87,7 +89,7 @@ def test_a_key_that_the_keyring_has_lost_is_missed(tmp_path: Path) -> None:
     ring = Ring()
     keep(tmp_path, PROFILE, in_keyring=True, find=lambda: ring)
     ring.held.clear()
-    with pytest.raises(KeysError, match="no key for https://h in the keyring: log in again"):
+    with pytest.raises(ApiKeysError, match="no key for https://h in the keyring: log in again"):
         key_of(profiles(tmp_path)["office"], find=lambda: ring)
     assert forget(tmp_path, "office", find=lambda: ring) is not None
     assert profiles(tmp_path) == {}

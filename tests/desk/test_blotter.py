@@ -1,3 +1,5 @@
+"""The blotter: stored intents, and orders of unknown end after a restart."""
+
 import json
 import sqlite3
 from dataclasses import asdict, replace

@@ -17,10 +17,9 @@ from service_tui.desk.buy_limits import (
     own_figure,
     spending_day_began,
 )
-from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPaused
-from service_tui.desk.commands.halt import Halt
+from service_tui.desk.commands.buy_limits import SetBuyLimit
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.reasons import HALTED, Fix
+from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.buy_limits import (
     BuyLimit,
     BuyLimitsView,
@@ -28,7 +27,6 @@ from service_tui.desk.slices.buy_limits import (
     CooldownView,
     RiskDefaults,
 )
-from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.handlers import unwritten
@@ -327,110 +325,6 @@ async def test_limits_are_changed_on_the_service_and_told_by_it(tmp_path: Path) 
 
 
 @pytest.mark.slow
-async def test_risk_defaults_and_the_pause_are_set_and_told(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, _):
-        wanted = RiskDefaults(0.35, 1.5, auto_monitor=False)
-        desk.submit(SetDefaults(wanted))
-        await until(desk, lambda s: s.buy_limits and s.buy_limits.defaults == wanted, stage)
-        off = RiskDefaults(None, None, auto_monitor=True)
-        desk.submit(SetDefaults(off))
-        await until(desk, lambda s: s.buy_limits.defaults == off, stage)
-        assert stage.agent.settings.stop_loss_pct is None
-        desk.submit(SetPaused(paused=True))
-        state = await until(desk, lambda s: s.limits.paused and s.buy_limits.paused, stage)
-        assert state.notices[-1].kind is NoticeKind.HALT
-        ticket = desk.submit(buy(stage.open_markets()[0]))
-        assert (await ended(desk, ticket, stage)).outcome == "trading is paused, buys are blocked"
-        desk.submit(SetPaused(paused=False))
-        await until(desk, lambda s: not s.limits.paused, stage)
-
-
-@pytest.mark.slow
-async def test_a_limit_that_the_service_refuses_is_told_with_its_words(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        desk.submit(SetBuyLimit(BuyLimit.DAY_BUYS, 9_999))
-        state = await until(desk, lambda s: s.notices, stage)
-        assert state.notices[-1].tone == "warn"
-        assert "5000" in state.notices[-1].text.replace(",", "")
-        line.fault = lambda request: Fault.LOST if request.method in {"POST", "PATCH"} else None
-        desk.submit(SetBuyLimit(BuyLimit.TRADE, 50 * ONE))
-        state = await until(desk, lambda s: "no response" in s.notices[-1].text, stage)
-        # It took: what the service says is what is shown.
-        await until(desk, lambda s: s.buy_limits.max_trade == 50 * ONE, stage)
-
-
-OTHERWISE: Final = (
-    (SetBuyLimit(BuyLimit.TRADE, 80 * ONE), {"sdk_max_trade_amount": 100}, "has 100.00"),
-    (SetBuyLimit(BuyLimit.DAY_BUYS, 400), {"max_trades_per_day": 50}, "the service has 50"),
-    (
-        SetDefaults(RiskDefaults(0.3, None, auto_monitor=True)),
-        {"default_stop_loss_pct": 0.2, "auto_risk_monitor_enabled": True},
-        "the service has guard buys: stop 20.0% down, no target",
-    ),
-    (SetPaused(paused=True), {"trading_paused": False}, "the service still lets buys pass"),
-)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("order", "fields", "text"), OTHERWISE)
-async def test_a_setting_that_the_service_reports_otherwise_is_not_called_set(
-    tmp_path: Path,
-    order: SetBuyLimit | SetDefaults | SetPaused,
-    fields: dict[str, object],
-    text: str,
-) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        answer = {"sdk_real_trading_enabled": False, **fields}
-        line.fault = lambda one: said(answer) if one.method in {"POST", "PATCH"} else None
-        desk.submit(order)
-        state = await until(desk, lambda s: any(text in n.text for n in s.notices), stage)
-        assert [one.tone for one in state.notices if order.describe() in one.text] == ["bad"]
-
-
-NO_LIMITS = (
-    SetBuyLimit(BuyLimit.TRADE, None),
-    SetBuyLimit(BuyLimit.TRADE, 0),
-    SetBuyLimit(BuyLimit.TRADE, -5),
-    SetBuyLimit(BuyLimit.TRADE, 10**16),
-    SetBuyLimit(BuyLimit.SIM_TRADE, 5),
-    SetBuyLimit(BuyLimit.SKILL_DAY, 5, own=True),
-    SetBuyLimit(BuyLimit.SIM_TRADE, 0, own=True),
-)
-
-
-@pytest.mark.slow
-async def test_what_is_no_limit_is_not_sent(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        wrong: list[object] = []
-        for order in NO_LIMITS:
-            line.sent.clear()
-            before = desk.state.notices[-1:]
-            desk.submit(order)
-            state = await until(desk, lambda s, b=before: s.notices[-1:] != b, stage)
-            changing = [one.url.path for one in line.sent if one.method != "GET"]
-            kept = [name for name in state.preferences if name.startswith("limits.")]
-            if state.notices[-1].tone != "warn" or changing or kept:
-                wrong.append((order, state.notices[-1], changing, kept))
-        assert wrong == []
-
-
-@pytest.mark.slow
-async def test_a_read_only_desk_changes_nothing(tmp_path: Path) -> None:
-    async with at_work(tmp_path, read_only=True) as (desk, stage, line):
-        line.sent.clear()
-        for order in (
-            SetBuyLimit(BuyLimit.TRADE, 5 * ONE),
-            SetDefaults(DEFAULTS),
-            SetPaused(paused=True),
-        ):
-            desk.submit(order)
-        desk.submit(SetBuyLimit(BuyLimit.SIM_TRADE, 5 * ONE, own=True))
-        state = await until(desk, lambda s: len(s.notices) == 4, stage)
-        assert all(one.tone == "warn" for one in state.notices)
-        assert all(one.method == "GET" for one in line.sent)
-
-
-@pytest.mark.slow
 async def test_the_desks_own_spend_of_the_day_is_kept_over_a_restart(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(SetBuyLimit(BuyLimit.DESK_DAY, 40 * ONE, own=True))
@@ -499,19 +393,6 @@ async def test_a_service_that_tells_no_rails_is_read_by_the_documented_figures(
         assert (known.sim_trade_max, known.sim_market_max) == (500 * ONE, 2_000 * ONE)
         assert (known.defaults.stop_loss_pct, known.day_buys) == (None, None)
         assert known.resets_at % DAY_S == 0
-
-
-@pytest.mark.slow
-async def test_a_halt_is_not_ended_by_resuming(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        desk.submit(Halt())
-        await until(desk, lambda s: s.halted_since is not None and s.limits.paused, stage)
-        line.sent.clear()
-        desk.submit(SetPaused(paused=False))
-        state = await until(desk, lambda s: s.notices[-1].fix is HALTED.fix, stage)
-        assert state.notices[-1].kind is NoticeKind.HALT
-        assert all(one.method == "GET" for one in line.sent)
-        assert stage.agent.settings.trading_paused
 
 
 @pytest.mark.parametrize("skew_s", [-40_000.0, -20.0, 0.0, 20.0, 40_000.0])

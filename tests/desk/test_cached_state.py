@@ -1,3 +1,5 @@
+"""The cached state: its content, its size, and unreadable caches."""
+
 import json
 from dataclasses import replace
 from random import Random

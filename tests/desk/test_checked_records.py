@@ -10,21 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kit.samples.desk import sample_state
+from kit.samples.fleet import sample_supervision
 from kit.samples.guarded import guarded_state
 from service_tui.desk.checked_records import TreeError, tree_of, value_of
 from service_tui.desk.reasons import Fix
-from service_tui.desk.slices.agents import FleetView
-from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.notices import Notice
 from service_tui.desk.slices.risk import RiskView
 from service_tui.desk.slices.service import ServiceView
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import SupervisionView
 from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.state import DeskState
 from service_tui.units import LATEST, Timestamp
 from service_tui.wire.text import harmless
 
-KINDS = (MarketView, TicketView, ServiceView, HeldView, Notice, FleetView, RiskView)
+KINDS = (TicketView, ServiceView, Notice, RiskView)
 
 
 def again(kind: type[object], value: object) -> object:
@@ -80,6 +79,16 @@ def test_thresholds_of_a_monitor_are_read_by_their_former_names_too() -> None:
     ]
     assert value_of(RiskView, tree) == risk
     assert any(monitor.stop_loss_pct for monitor in risk.monitors)
+
+
+def test_pending_trades_stand_in_a_record_by_the_names_of_before() -> None:
+    supervision = sample_supervision()
+    tree = tree_of(supervision)
+    listed = [trade["held_id"] for trade in tree["held"]]
+    assert listed == [trade.pending_id for trade in supervision.pending_trades]
+    assert listed
+    assert not tree.keys() & {"pending_trades"}
+    assert again(SupervisionView, supervision) == supervision
 
 
 def test_an_older_record_has_the_default_of_a_new_field_and_loses_an_unknown_one() -> None:

@@ -1,3 +1,5 @@
+"""The desk: states for slow and fast readers, commands, refreshes, and its end."""
+
 import asyncio
 import itertools
 from dataclasses import replace

@@ -26,6 +26,7 @@ TRANSLATING = [
     for path in sorted(DESK.glob("*/translate.py"))
 ]
 WITHOUT_PROPERTIES = {
+    "own_notes",
     "account",
     "holdings",
     "notices",

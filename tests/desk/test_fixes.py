@@ -1,3 +1,5 @@
+"""The advice of a refusal, in words of this console."""
+
 import re
 
 from service_tui.desk.fixes import FIX_OF, fix_of

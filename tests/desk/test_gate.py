@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from service_tui.desk.command import Command
-from service_tui.desk.commands.agents import ApproveHeld
+from service_tui.desk.commands.agents import ApproveTrade
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.reactor import MirrorAllFrom, MirrorSignal
 from service_tui.desk.commands.trading import PlaceTrade
@@ -64,7 +64,7 @@ def test_buys_are_blocked_while_either_halt_stands(*, own: bool, service: bool) 
 def test_everything_that_may_enter_is_an_entry_whatever_sends_it() -> None:
     gate = Gate()
     gate.close()
-    entries = (MirrorSignal("s"), MirrorAllFrom("0x1"), ApproveHeld("h", "buy YES"), BUY)
+    entries = (MirrorSignal("s"), MirrorAllFrom("0x1"), ApproveTrade("h", "buy YES"), BUY)
     assert {gate.why_not(one) for one in entries} == {HALTED.text}
     order = {"market_id": "m", "side": Side.YES, "amount": 1.0}
     batch = BatchRequest.model_construct(trades=(order,), dry_run=False)

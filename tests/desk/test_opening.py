@@ -1,3 +1,5 @@
+"""Opening a desk: stored tickets, unreadable rows, and failing storage."""
+
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path

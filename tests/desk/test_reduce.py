@@ -1,3 +1,5 @@
+"""The reducer: every fact, and the state and notices it leads to."""
+
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -9,6 +11,7 @@ from kit.examples import examples
 from kit.samples import fleet as supervised
 from kit.samples import wallet as chained
 from kit.samples.desk import NOW, market, position, sample_state
+from kit.samples.evaluations import evaluation_of
 from kit.samples.reactor import reactor
 from kit.samples.research import backtest_of, experiment_of, session_of
 from kit.samples.risk import alert_of, exit_of, monitor_of, price_alert_of
@@ -80,6 +83,7 @@ from service_tui.desk.slices.research import (
     BacktestRequested,
     BacktestSeen,
     DiffView,
+    EvaluationsSeen,
     FilesSeen,
     ResearchSeen,
     Source,
@@ -96,10 +100,10 @@ from service_tui.desk.slices.risk import (
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.supervision import (
     AgentAlertView,
-    HeldSeen,
     LeashView,
     LogTailView,
     PastsSeen,
+    PendingTradesSeen,
     SkillRunState,
     SkillRunView,
     SkillView,
@@ -113,11 +117,12 @@ from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.slices.wallet import PayView, WalletView
 from service_tui.desk.slices.webhooks import WebhooksView
 from service_tui.desk.state import DeskState
+from service_tui.outcome import NO, YES
 from service_tui.terms import (
     Action,
     AgentAlertKind,
-    HeldStatus,
     MarketStatus,
+    PendingStatus,
     PersonRole,
     Side,
     Venue,
@@ -317,13 +322,13 @@ FACTS = {
         Loaded(LeashView, ()),
         Loaded(LeashView, (supervised.leash_of(),)),
     ]),
-    HeldSeen: st.builds(
-        lambda waits, status: HeldSeen(
-            tuple(supervised.held_of(name) for name in waits),
-            (supervised.held_of("h2", status=status),),
+    PendingTradesSeen: st.builds(
+        lambda waits, status: PendingTradesSeen(
+            tuple(supervised.pending_trade_of(name) for name in waits),
+            (supervised.pending_trade_of("h2", status=status),),
         ),
         st.sampled_from([(), ("h1",), ("h1", "h3")]),
-        st.sampled_from(HeldStatus),
+        st.sampled_from(PendingStatus),
     ),
     (Changed, AgentDetailView): st.sampled_from([
         Removed(AgentDetailView),
@@ -390,6 +395,7 @@ FACTS = {
     (Changed, PayView): st.builds(Changed, st.builds(PayView, st.none() | money, money)),
     ResearchSeen: st.builds(ResearchSeen, sources, st.booleans()),
     FilesSeen: st.builds(FilesSeen, sources),
+    EvaluationsSeen: st.just(EvaluationsSeen((evaluation_of(),))),
     BacktestRequested: st.builds(BacktestRequested, st.integers(0, 9)),
     BacktestSeen: st.builds(
         BacktestSeen, st.integers(0, 9), st.sampled_from([None, backtest_of()]), texts
@@ -486,7 +492,7 @@ def assert_phase(before: DeskState, after: DeskState, fact: Fact) -> None:
         # One for each order that was met, or is gone.
         assert 0 <= more <= 2
         return
-    if isinstance(fact, HeldSeen) or changed(fact, SkillRunView) is not None:
+    if isinstance(fact, PendingTradesSeen) or changed(fact, SkillRunView) is not None:
         # One for each trade that waits now or was decided by nobody, and for a run that fell over.
         assert 0 <= more <= 5
         return
@@ -783,21 +789,24 @@ def test_rows_of_the_queue_that_are_none_are_counted_like_any_other() -> None:
 
 
 def test_several_waiting_trades_are_one_notice_that_says_how_many() -> None:
-    one, two = supervised.held_of("h1"), supervised.held_of("h2", agent_name="moss", side=Side.NO)
+    one, two = (
+        supervised.pending_trade_of("h1"),
+        supervised.pending_trade_of("h2", agent_name="moss", side=Side.NO),
+    )
     before = SupervisionView()
-    (alone,) = news_of_fleet(before, replace(before, held=(one,)))
+    (alone,) = news_of_fleet(before, replace(before, pending_trades=(one,)))
     assert alone[1].startswith("approval needed, heron: BUY YES, 25.00 $SIM")
-    (both,) = news_of_fleet(before, replace(before, held=(one, two)))
+    (both,) = news_of_fleet(before, replace(before, pending_trades=(one, two)))
     assert both[1].startswith("2 approvals needed, newest: moss: BUY NO, 25.00 $SIM")
-    after = replace(before, held=(one,))
+    after = replace(before, pending_trades=(one,))
     assert list(news_of_fleet(after, after)) == []
 
 
 def test_a_request_whose_market_ended_is_said_to_have_lapsed() -> None:
-    one, two = supervised.held_of("h1"), supervised.held_of("h2")
-    before = replace(SupervisionView(), held=(one, two))
-    over = replace(one, status=HeldStatus.EXPIRED, reason="the market ended")
-    late = replace(two, status=HeldStatus.EXPIRED, reason="approval timed out")
+    one, two = supervised.pending_trade_of("h1"), supervised.pending_trade_of("h2")
+    before = replace(SupervisionView(), pending_trades=(one, two))
+    over = replace(one, status=PendingStatus.EXPIRED, reason="the market ended")
+    late = replace(two, status=PendingStatus.EXPIRED, reason="approval timed out")
     texts = [text for _, text, _ in news_of_fleet(before, replace(before, decided=(over, late)))]
     assert texts == [
         "heron's request lapsed, the market ended: BUY YES, 25.00 $SIM, Will it rain at dawn?",
@@ -938,7 +947,11 @@ def test_the_history_of_an_agent_takes_the_place_of_what_was_read_of_it_before()
 def outcome(side: Side, realized: int, *, won: bool) -> Any:
     held = next(one for one in BUSY.positions)
     return replace(
-        held, side=side, status=MarketStatus.RESOLVED, outcome=won, realized=Micros(realized * ONE)
+        held,
+        side=side,
+        status=MarketStatus.RESOLVED,
+        outcome=YES if won else NO,
+        realized=Micros(realized * ONE),
     )
 
 
@@ -1167,7 +1180,7 @@ def test_a_service_that_refuses_all_that_is_needed_is_as_good_as_away() -> None:
 def test_a_signal_whose_market_left_the_list_is_worth_what_it_resolved_to() -> None:
     one, *_ = reactor(BUSY).signals
     gone = replace(one, market_id="gone", side=Side.YES, price_now=0.4)
-    over = replace(BUSY.positions[0], market_id="gone", outcome=True)
+    over = replace(BUSY.positions[0], market_id="gone", outcome=YES)
     state = replace(BUSY, closed=(over,), reactor=replace(reactor(BUSY), signals=(gone,)))
     after = reduce(state, Changed(BreakerView(1, 5)))
     assert after.reactor.signals[0].price_now == 1.0

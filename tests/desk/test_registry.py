@@ -1,3 +1,5 @@
+"""Every command has a handler and a kind."""
+
 import asyncio
 import sys
 from pathlib import Path

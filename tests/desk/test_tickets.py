@@ -1,3 +1,5 @@
+"""The rows and ends of submitted commands."""
+
 from dataclasses import replace
 
 import pytest

@@ -13,6 +13,7 @@ from service_tui.desk.facts import PositionsSeen
 from service_tui.desk.positions.translate import position_views
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.service import Phase
+from service_tui.outcome import NO, YES, Outcome
 from service_tui.terms import Action, MarketStatus, OrderType, Side, Venue
 from service_tui.units import ONE, decimal
 from service_tui.wire.base import moment
@@ -123,12 +124,12 @@ def test_an_answer_that_was_not_asked_for_venues_leaves_what_is_known() -> None:
     [
         ("active", 0.6, False, None, 20.0),
         ("closed", 0.6, False, None, 20.0),
-        ("won", 1.0, True, True, 60.0),
-        ("lost", 0.0, True, False, -40.0),
+        ("won", 1.0, True, YES, 60.0),
+        ("lost", 0.0, True, NO, -40.0),
     ],
 )
 def test_a_position_on_a_venue_makes_what_its_payout_will_bring(
-    status: str, yes: float, made: float, *, outcome: bool | None, is_closed: bool
+    status: str, yes: float, made: float, *, outcome: Outcome | None, is_closed: bool
 ) -> None:
     body = PositionBody(
         market_id="m-1",
@@ -143,6 +144,17 @@ def test_a_position_on_a_venue_makes_what_its_payout_will_bring(
     (view,) = position_views(body, None)
     assert (view.is_closed, view.outcome) == (is_closed, outcome)
     assert (view.realized if is_closed else view.unrealized) == view.pnl == made * ONE
+
+
+def test_where_both_sides_pay_each_waits_until_it_is_redeemed() -> None:
+    body = PositionBody(
+        market_id="m-1", shares_yes=20.0, shares_no=10.0, current_price=0.35, venue=Venue.EVM,
+        status="settled", payout_per_yes=0.35, redeemable=True, redeemable_side="yes",
+        sides=(side_of("yes", 20.0, 9.0, 0.35), side_of("no", 10.0, 3.0, 0.65)),
+    )  # fmt: skip
+    yes, no = position_views(body, None)
+    assert (yes.mark_value, no.mark_value) == (7 * ONE, 6.5 * ONE)
+    assert (yes.outcome, no.pnl) == (Outcome.at(0.35), 3.5 * ONE)
 
 
 @pytest.mark.parametrize("waits", [True, False])

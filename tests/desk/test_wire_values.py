@@ -1,3 +1,5 @@
+"""Amounts of the wire in micros."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 

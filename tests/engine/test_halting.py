@@ -1,3 +1,5 @@
+"""The halt of the world: which orders pass, and restarts."""
+
 import json
 from typing import Final
 

@@ -1,3 +1,5 @@
+"""Positions: cost, P&L and rounding."""
+
 from typing import Final
 
 import pytest
@@ -6,6 +8,7 @@ from hypothesis import strategies as st
 
 from kit.examples import examples
 from service_tui.engine.position import NotHeldError, Position, SidePosition
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.terms import Side
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
@@ -107,7 +110,7 @@ def test_shares_of_an_older_program_are_measured_from_their_cost() -> None:
     assert (position.yes.reference(), position.yes.stop_basis) == (None, 0)
 
 
-def test_a_sale_takes_its_part_of_the_cost_rounded_against_the_holder() -> None:
+def test_a_sale_takes_its_part_of_the_cost_rounded_against_the_owner() -> None:
     position = bought(3, 10)
     assert position.yes.cost_of(Micros(1)) == 4
     assert position.sell(Side.YES, Micros(1), Micros(5)) == 1
@@ -151,19 +154,29 @@ def test_a_buy_of_nothing_is_refused(shares: int, spend: int) -> None:
     assert position == Position("a-1", "m-1")
 
 
-@pytest.mark.parametrize(("outcome", "payout"), [(True, 30), (False, 50)])
-def test_the_outcome_pays_one_for_each_winning_share(*, outcome: bool, payout: int) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "payout", "realized"),
+    [
+        (YES, 30, (18, -40)),
+        (NO, 50, (-12, 10)),
+        # 10.5 and 32.5, each rounded down.
+        (Outcome.at(0.35), 42, (-2, -8)),
+        (VOID, 52, (0, 0)),
+    ],
+)
+def test_the_outcome_pays_each_side_its_part(
+    outcome: Outcome, payout: int, realized: tuple[int, int]
+) -> None:
     position = bought(30, 12)
     position.buy(Side.NO, Micros(50), Micros(40), OPENED)
-    assert position.settle(outcome=outcome) == payout
+    assert position.settle(outcome) == payout
     assert is_flat(position.yes)
     assert is_flat(position.no)
-    assert position.realized(Side.YES) == (18 if outcome else -12)
-    assert position.realized(Side.NO) == (-40 if outcome else 10)
-    assert position.settle(outcome=outcome) == 0
+    assert (position.realized(Side.YES), position.realized(Side.NO)) == realized
+    assert position.settle(outcome) == 0
 
 
-def test_the_mark_is_rounded_against_the_holder() -> None:
+def test_the_mark_is_rounded_against_the_owner() -> None:
     position = bought(3, 1)
     position.buy(Side.NO, Micros(3), Micros(1), OPENED)
     assert position.mark_value(Probability(0.5)) == 2
@@ -180,14 +193,17 @@ def test_pnl_is_money_out_less_money_in_plus_the_mark(sequence: Fills, price: fl
     assert realized - position.total_cost() == cash
 
 
+outcomes = st.one_of(st.just(VOID), st.floats(0.0, 1.0).map(Outcome.at))
+
+
 @pytest.mark.slow
 @unhurried
-@given(sequence=st.lists(fills), outcome=st.booleans())
+@given(sequence=st.lists(fills), outcome=outcomes)
 def test_after_the_outcome_pnl_is_money_out_less_money_in(
-    sequence: Fills, *, outcome: bool
+    sequence: Fills, outcome: Outcome
 ) -> None:
     position, cash = traded(sequence)
-    payout = position.settle(outcome=outcome)
+    payout = position.settle(outcome)
     assert position.realized(Side.YES) + position.realized(Side.NO) == cash + payout
 
 

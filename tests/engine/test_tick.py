@@ -22,6 +22,8 @@ from service_tui.engine.events import (
 from service_tui.engine.exit_values import book_prices
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.risk.monitors import Monitor, MonitoredSide
+from service_tui.engine.tape.feed import Resolution, Tape
+from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import (
     AWAY_MIN_S,
     CROWD_NAME,
@@ -35,6 +37,9 @@ from service_tui.engine.tick import (
     resolution_of,
 )
 from service_tui.engine.world import World
+from service_tui.outcome import NO as ENDED_NO
+from service_tui.outcome import VOID, Outcome
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.terms import Action, ExitReason, Side, Venue, WalletKind
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -204,10 +209,14 @@ def side_of(shares: int, cost: int, realized: int, opened_s: float) -> SidePosit
     return SidePosition(*amounts, opened_at=opened)
 
 
-@pytest.mark.parametrize("outcome", [True, False])
-def test_a_resolution_names_every_side_that_was_ever_bought(*, outcome: bool) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "crowd"),
+    # At a part of 1 of all that was sold: 20 and 24, less the 4 and 4.2 of ada.
+    [(ENDED_YES, 40), (ENDED_NO, 33), (Outcome.at(0.4), 35.8), (VOID, 0)],
+)
+def test_a_resolution_names_every_side_that_was_ever_bought(outcome: Outcome, crowd: float) -> None:
     world = bare_world("ada", "bea", "cyd")
-    market = listed(world, MARKET, outcome=outcome, resolved_at=later(77))
+    market = listed(world, MARKET)
     market.move(YES, Micros(50 * ONE))
     market.move(NO, Micros(40 * ONE))
     ada, bea = world.agents["ada"], world.agents["bea"]
@@ -222,17 +231,18 @@ def test_a_resolution_names_every_side_that_was_ever_bought(*, outcome: bool) ->
 
     def paid(name: str, side: Side, amounts: tuple[int, ...], opened_s: float, *by: str) -> Payout:
         shares, cost, realized = (Micros(count * ONE) for count in amounts)
-        worth = shares if (side is YES) is outcome else Micros(0)
+        worth = outcome.paid(side, shares, cost)
         return Payout(name, side, shares, cost, worth, realized, later(opened_s), by)
 
-    assert resolution_of(market, world.venues, later(80)) == MarketResolved(
+    ended = Resolution(later(77), outcome)
+    assert resolution_of(market, world.venues, later(80), ended) == MarketResolved(
         MARKET, later(80), later(77), outcome,
         (
             paid("ada", YES, (10, 4, 1), -60, "sdk:x", "sdk:y"),
             paid("ada", NO, (7, 3, 2), -50, "sdk:x", "sdk:y"),
             paid("bea", NO, (0, 0, 5), -40),
         ),
-        Micros((40 if outcome else 33) * ONE),
+        Micros(round(crowd * ONE)),
         ((EVM, paid("ada", YES, (3, 2, 6), -30, "sdk:z")),),
     )  # fmt: skip
 
@@ -240,10 +250,11 @@ def test_a_resolution_names_every_side_that_was_ever_bought(*, outcome: bool) ->
 # -- moves ---------------------------------------------------------------------------------
 
 
-class Tape:
+class TapeOf(Tape):
     """A tape that lists what a test says."""
 
     def __init__(self, *listings: Any) -> None:
+        super().__init__(0, Topics({}))
         self.listings = listings
 
     def listings_at(self, _: Timestamp) -> Any:
@@ -259,7 +270,7 @@ def kinds(events: list[Event]) -> list[str]:
 
 @pytest.fixture
 def taped(world: World) -> World:
-    world.tape = Tape()  # type: ignore[assignment]
+    world.tape = TapeOf()
     return world
 
 
@@ -338,7 +349,7 @@ def test_what_is_due_resolves_in_order_and_what_is_new_is_listed(taped: World) -
         listed(bare_world(), NEW[6], resolves_at=later(3)).listing,
         listed(bare_world(), NEW[7], resolves_at=later(3.01)).listing,
     ]
-    taped.tape = Tape(*news)  # type: ignore[assignment]
+    taped.tape = TapeOf(*news)
     taped.at = later(-1)
     taped.world_at = later(-1)
     events = advance(taped, later(3), QUIET)
@@ -360,7 +371,7 @@ def test_a_peak_inside_a_gap_is_kept_although_the_price_falls_again(taped: World
 
 def test_a_scripted_move_brings_each_price_and_lists_nothing(taped: World) -> None:
     closed = listed(taped, OTHER, resolves_at=AT)
-    taped.tape = Tape(listed(bare_world(), NEW[6]).listing)  # type: ignore[assignment]
+    taped.tape = TapeOf(listed(bare_world(), NEW[6]).listing)
     events = play(taped, (later(5), later(3)), {MARKET: 0.55, OTHER: 0.9})
     (ticked,) = of(events, Ticked)
     assert (ticked.at, ticked.world_at, ticked.closed, ticked.settled) == (
@@ -419,7 +430,7 @@ def test_a_scripted_move_resolves_what_is_due(taped: World) -> None:
 
 def test_the_first_move_of_a_world_lists_although_no_time_has_passed(taped: World) -> None:
     taped.markets.clear()
-    taped.tape = Tape(listed(bare_world(), NEW[1]).listing)  # type: ignore[assignment]
+    taped.tape = TapeOf(listed(bare_world(), NEW[1]).listing)
     taped.speed = 0
     (found, ticked) = advance(taped, AT, QUIET)
     assert isinstance(found, MarketListed)

@@ -1,3 +1,5 @@
+"""The world: agents, events, counts and keys."""
+
 import json
 import random
 import sys
@@ -11,6 +13,7 @@ from typing import Final
 import pytest
 
 from kit.engine.bare import AT, bare_world, listed
+from kit.engine.begun import world_of
 from kit.engine.made import experiment, session
 from kit.engine.topics import TOPICS
 from kit.engine.traders import FIRST_CASH, Crowd, open_markets, registration
@@ -40,7 +43,6 @@ from service_tui.engine.events import (
     ExposureLimitSet,
     Fill,
     HaltSet,
-    HeldEnded,
     KeyRotated,
     LeashSet,
     MarketListed,
@@ -48,6 +50,7 @@ from service_tui.engine.events import (
     Note,
     OperatorActed,
     Payout,
+    PendingEnded,
     PlanSet,
     Reacted,
     ReactorChanged,
@@ -55,7 +58,7 @@ from service_tui.engine.events import (
     SpeedSet,
     Ticked,
     TradeFailed,
-    TradeHeld,
+    TradePending,
     kind_of,
 )
 from service_tui.engine.limits import DAY_S, day_of
@@ -80,13 +83,15 @@ from service_tui.engine.world import (
     RESOLVED_KEPT,
     World,
 )
+from service_tui.outcome import NO as ENDED_NO
+from service_tui.outcome import YES as ENDED_YES
+from service_tui.outcome import Outcome
 from service_tui.terms import (
     Action,
-    Category,
-    HeldStatus,
     LeashMode,
     LimitGroup,
     MarketStatus,
+    PendingStatus,
     Plan,
     Side,
     Venue,
@@ -102,7 +107,7 @@ YES: Final = Side.YES
 
 
 def new_world(speed: int = 1) -> World:
-    world = World(SEED, AT, TOPICS)
+    world = world_of(SEED, AT)
     advance(world, AT)
     if speed != 1:
         change_speed(world, speed, AT)
@@ -114,7 +119,7 @@ def joined(world: World, name: str = "ada", plan: Plan = Plan.ELITE) -> Agent:
     return world.agents[name]
 
 
-def next_to_end(world: World, outcome: bool | None = None) -> Market:  # noqa: FBT001
+def next_to_end(world: World, *, outcome: bool | None = None) -> Market:
     return min(
         (one for one in open_markets(world) if outcome in {None, one.listing.outcome}),
         key=lambda one: one.listing.resolved_at,
@@ -213,7 +218,7 @@ def test_sixty_markets_of_all_categories_are_open_after_any_span() -> None:
         advance(world, Timestamp(world.at + span_s))
         found = open_markets(world)
         assert len(found) >= 60
-        assert {one.listing.category for one in found} == set(Category)
+        assert {one.listing.category for one in found} == set(TOPICS.table)
         assert len({one.listing.question for one in found}) == len(found)
     assert world.ledger.total() == 0
 
@@ -375,19 +380,19 @@ def test_a_market_goes_from_active_to_closed_to_resolved() -> None:
 
     go_to(world, listing.resolved_at)
     assert market.status(world.world_at) is MarketStatus.RESOLVED
-    assert market.outcome is listing.outcome
+    assert market.outcome == (ENDED_YES if listing.outcome else ENDED_NO)
     assert market.resolved_at == listing.resolved_at >= listing.resolves_at
     with pytest.raises(MarketNotOpen, match="resolved"):
         buy(world, agent, market)
 
 
-@pytest.mark.parametrize("outcome", [True, False])
-def test_a_winning_share_pays_one_at_once_and_a_losing_one_nothing(*, outcome: bool) -> None:
+@pytest.mark.parametrize("outcome", [ENDED_YES, ENDED_NO])
+def test_a_winning_share_pays_one_at_once_and_a_losing_one_nothing(outcome: Outcome) -> None:
     world = new_world()
     agent, other = joined(world), joined(world, "bea")
     # Or the loser would be sold before the end.
     world.change(agent, {"auto_risk_monitor_enabled": False}, world.at)
-    market = next_to_end(world, outcome)
+    market = next_to_end(world, outcome=outcome == ENDED_YES)
     fills = {side: buy(world, agent, market, dollars=30, side=side) for side in Side}
     third = fills[YES].shares // SHARE_QUANTUM // 3 * SHARE_QUANTUM
     sold = sell(world, agent, market, Micros(third))
@@ -404,8 +409,9 @@ def test_a_winning_share_pays_one_at_once_and_a_losing_one_nothing(*, outcome: b
         for one in events
         if isinstance(one, MarketResolved) and one.market_id == market.market_id
     )
-    winner = Side.YES if outcome else Side.NO
-    assert paid.outcome is outcome
+    winner = outcome.winner
+    assert winner is not None
+    assert paid.outcome == outcome
     assert world.cash(agent) == cash + held[winner]
     assert world.cash(other) == other_cash
     assert market.market_id not in agent.positions
@@ -417,7 +423,7 @@ def test_a_winning_share_pays_one_at_once_and_a_losing_one_nothing(*, outcome: b
         before = sold.realized if closed.side is Side.YES else 0
         assert closed.shares == held[closed.side]
         assert closed.realized == closed.payout - cost[closed.side] + before
-        assert closed.outcome is outcome
+        assert closed.outcome == outcome
     assert agent.realized == world.cash(agent) - FIRST_CASH
     assert agent.win_count + agent.loss_count == 3
     assert world.equity(agent) == world.cash(agent)
@@ -467,7 +473,9 @@ def test_the_makers_account_is_empty_after_the_resolution() -> None:
 def test_a_maker_that_lost_more_than_it_can_stops_the_world() -> None:
     world = new_world()
     market = next_to_end(world)
-    event = MarketResolved(market.market_id, AT, AT, outcome=True, payouts=(), crowd_payout=10**12)
+    event = MarketResolved(
+        market.market_id, AT, AT, outcome=ENDED_YES, payouts=(), crowd_payout=10**12
+    )
     with pytest.raises(MakerBoundError, match=market.market_id):
         world.apply(event)
 
@@ -532,14 +540,16 @@ def test_the_ledger_sums_to_zero_over_many_thousand_operations() -> None:
 def leashed(world: World) -> list[Event]:
     leash = LeashSet("ada", world.at, "", LeashMode.ASK, Micros(0), Micros(9 * ONE), 30)
     events = world.note(leash)
-    events += [world.pending_trades.hold(held_by("ada", world.at)) for _ in range(2)]
-    events += world.pending_trades.end([HeldEnded("h1", world.at, HeldStatus.REFUSED, "too thin")])
+    events += [world.pending_trades.let_wait(pending_trade_of("ada", world.at)) for _ in range(2)]
+    events += world.pending_trades.end([
+        PendingEnded("h1", world.at, PendingStatus.REFUSED, "too thin")
+    ])
     return events + world.note(leash._replace(mode=None))
 
 
-def held_by(agent_id: str, at: Timestamp) -> TradeHeld:
+def pending_trade_of(agent_id: str, at: Timestamp) -> TradePending:
     size = Micros(5 * ONE)
-    return TradeHeld(
+    return TradePending(
         "", agent_id, at, at, Venue.SIM, "m", YES, Action.BUY, size, None, None, None, Note()
     )
 
@@ -738,7 +748,7 @@ def test_an_outcome_pays_counts_and_closes_each_side() -> None:
         payout("bea", Side.YES, shares=5 * ONE, cost=5 * ONE, payout=5 * ONE, before=0),
     )
     world_at = Timestamp(AT + 60)
-    world.apply(MarketResolved("m1", AT, world_at, True, paid, Micros(2 * ONE)))  # noqa: FBT003 - a row
+    world.apply(MarketResolved("m1", AT, world_at, ENDED_YES, paid, Micros(2 * ONE)))
     ada, bea = world.agents["ada"], world.agents["bea"]
     assert (world.cash(ada), world.cash(bea)) == (10_009 * ONE, 10_005 * ONE)
     assert (ada.realized, ada.win_count, ada.loss_count) == (3 * ONE, 1, 1)
@@ -747,12 +757,12 @@ def test_an_outcome_pays_counts_and_closes_each_side() -> None:
     assert ada.closed[0] == ClosedPosition(
         market_id="m1", question="Does m1 end well?", category="politics", side=Side.YES,
         shares=Micros(9 * ONE), cost=Micros(4 * ONE), payout=Micros(9 * ONE),
-        realized=Micros(5 * ONE + 700), outcome=True, opened_at=Timestamp(AT - 9),
+        realized=Micros(5 * ONE + 700), outcome=ENDED_YES, opened_at=Timestamp(AT - 9),
         resolved_at=world_at, sources=("news",),
     )  # fmt: skip
     assert [one.side for one in ada.closed] == [Side.YES, Side.NO]
     assert (ada.positions, ada.sources, bea.positions) == ({}, {}, {})
-    assert (market.outcome, market.resolved_at) == (True, world_at)
+    assert (market.outcome, market.resolved_at) == (ENDED_YES, world_at)
     assert (world.resolved_count, world.ended) == (1, {"m1": market})
     # What the maker paid came from all makers, and the crowd has its part.
     balance = world.ledger.balance
@@ -763,7 +773,7 @@ def test_a_maker_that_earned_gives_it_to_all_makers() -> None:
     world = bare_world()
     market = listed(world)
     world.ledger.transfer("agent:ada", market.account, Micros(3 * ONE))
-    world.apply(MarketResolved("m1", AT, AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    world.apply(MarketResolved("m1", AT, AT, ENDED_YES, (), Micros(0)))
     assert (world.ledger.balance(market.account), world.ledger.balance(MAKERS)) == (0, 3 * ONE)
 
 
@@ -772,7 +782,7 @@ def test_a_maker_may_lose_its_bound_and_a_hair(*, more: int, stops: bool) -> Non
     world = bare_world()
     market = listed(world)
     loss = Micros(int(market.worst_loss()) + more)
-    event = MarketResolved("m1", AT, AT, True, (), loss)  # noqa: FBT003 - a row
+    event = MarketResolved("m1", AT, AT, ENDED_YES, (), loss)
     if stops:
         with pytest.raises(MakerBoundError, match="m1: the maker lost"):
             world.apply(event)
@@ -889,7 +899,7 @@ def test_each_kind_of_event_reaches_what_it_changes() -> None:
     world = bare_world("ada", "bea")
     listed(world)
     skill, alert = experiment(), whole(PriceAlertSet)
-    webhook, held = whole(WebhookSet), whole(TradeHeld)._replace(agent_id="ada")
+    webhook, held = whole(WebhookSet), whole(TradePending)._replace(agent_id="ada")
     events: list[Event] = [
         PlanSet(AT, Plan.FREE),
         skill,
@@ -908,7 +918,7 @@ def test_each_kind_of_event_reaches_what_it_changes() -> None:
     assert world.research.experiments("ada") == [skill]
     assert world.reactor.state("bea").config.wallets == ("0xAb",)
     assert world.chain.wallet_of("ada") is not None
-    assert world.pending_trades.waiting == {held.held_id: held}
+    assert world.pending_trades.waiting == {held.pending_id: held}
     assert world.webhooks.by_id[webhook.webhook_id].failures == 1
     assert [one.placed for one in world.price_alerts.waiting.values()] == [alert]
     assert world.agents["bea"].sdk_version == "0.9"
@@ -963,7 +973,7 @@ def test_an_outcome_reaches_venues_wallets_and_alerts() -> None:
     record = world.reactor.records.by_address["0xAb"] = WalletRecord()
     record.held["m1"] = WalletPosition(yes=Micros(4 * ONE), yes_cost=Micros(ONE))
     world.apply(whole(PriceAlertSet)._replace(market_id="m1"))
-    world.apply(MarketResolved("m1", AT, AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    world.apply(MarketResolved("m1", AT, AT, ENDED_YES, (), Micros(0)))
     assert (holding.payout(), account.win_count) == (4 * ONE, 1)
     assert (record.realized, record.held) == (3 * ONE, {})
     assert world.price_alerts.waiting == {}
@@ -976,7 +986,7 @@ def test_outcomes_add_up_and_an_agent_keeps_so_many_of_them() -> None:
     world.agents["ada"].closed = [whole(ClosedPosition)] * CLOSED_KEPT
     for market_id in ("m1", "m2"):
         listed(world, market_id)
-        event = MarketResolved(market_id, AT, AT, False, (lost,), Micros(0))  # noqa: FBT003 - a row
+        event = MarketResolved(market_id, AT, AT, ENDED_NO, (lost,), Micros(0))
         world.apply(event)
     ada = world.agents["ada"]
     assert (ada.loss_count, ada.win_count, ada.realized) == (2, 0, -4)
@@ -994,14 +1004,14 @@ def test_so_many_resolved_markets_stay_and_the_oldest_go() -> None:
         listed(world, f"old{number:03}").resolved_at = Timestamp(AT - 1_000 + number)
     listed(world, "open")
     listed(world, "last")
-    world.apply(MarketResolved("last", AT, AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    world.apply(MarketResolved("last", AT, AT, ENDED_YES, (), Micros(0)))
     assert len(world.markets) == RESOLVED_KEPT + 1
     assert {"open", "last", "old001", f"old{RESOLVED_KEPT - 1}"} <= set(world.markets)
     assert "old000" not in world.markets
     # With exactly so many none has to go.
     del world.markets["old001"]
     listed(world, "next")
-    world.apply(MarketResolved("next", AT, AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    world.apply(MarketResolved("next", AT, AT, ENDED_YES, (), Micros(0)))
     assert "old002" in world.markets
 
 
@@ -1010,7 +1020,7 @@ def test_the_question_of_a_forgotten_market_is_that_of_its_closed_position() -> 
     listed(world, "m1", question="Open?")
     closed = ClosedPosition(
         "m2", "Old?", "politics", Side.YES, Micros(1), Micros(1), Micros(1), Micros(0),
-        outcome=True, opened_at=AT, resolved_at=AT,
+        outcome=ENDED_YES, opened_at=AT, resolved_at=AT,
     )  # fmt: skip
     world.agents["ada"].closed = [closed]
     world.agents["bea"].closed = [replace(closed, market_id="m3", question="Older?")]

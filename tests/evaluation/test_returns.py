@@ -20,7 +20,9 @@ from service_tui.evaluation.returns import (
     gains,
     max_drawdown,
     sharpe,
+    sortino,
     total_return,
+    under_water_s,
 )
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -130,3 +132,42 @@ def test_the_periods_add_up_to_the_whole_to_the_micro(
         until = max(point for point in curve if period.first_day(point.at) == one.first_day)
         before = max(point for point in curve if period.first_day(point.at) < one.first_day)
         assert one.gained == until.equity - before.equity
+
+
+@given(curves)
+def test_the_ratio_to_losses_is_that_of_daily_returns_below_nothing(
+    curve: Sequence[Point],
+) -> None:
+    returns = daily_returns(curve)
+    losses = [one for one in returns if one < 0]
+    found = sortino(curve)
+    if len(returns) < 2 or not losses:
+        assert found is None
+    else:
+        below = (sum(one**2 for one in losses) / len(returns)) ** 0.5
+        expected = statistics.mean(returns) / below * 365**0.5
+        assert found == pytest.approx(expected, rel=1e-6, abs=1e-9)
+
+
+@given(curves)
+def test_the_longest_time_below_a_peak_is_found_by_looking_at_every_pair(
+    curve: Sequence[Point],
+) -> None:
+    longest = 0.0
+    for place, peak in enumerate(curve):
+        if place and max(one.equity for one in curve[:place]) > peak.equity:
+            continue
+        after = curve[place + 1 :]
+        until = next((n for n, one in enumerate(after) if one.equity >= peak.equity), None)
+        below = after if until is None else after[: until + 1]
+        if below and below[0].equity < peak.equity:
+            longest = max(longest, below[-1].at - peak.at)
+    assert under_water_s(curve) == pytest.approx(longest)
+
+
+def test_a_curve_that_only_rises_is_never_under_water() -> None:
+    assert under_water_s(curve_of((0, 1), (1, 2), (5, 3))) == 0
+    assert under_water_s(curve_of((0, 5), (1, 2), (5, 3))) == 5 * DAY
+    assert under_water_s(curve_of((0, 5), (1, 2), (3, 5), (4, 6))) == 3 * DAY
+    assert under_water_s([]) is None
+    assert sortino(curve_of((0, 1), (1, 2), (2, 3))) is None

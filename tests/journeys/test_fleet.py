@@ -16,10 +16,10 @@ from service_tui.clock import ManualClock
 from service_tui.console.forms.form import SECOND_THOUGHT_S
 from service_tui.console.forms.leash_form import LeashForm
 from service_tui.desk.commands.agents import (
-    ApproveHeld,
+    ApproveTrade,
     ExportData,
     InstallSkill,
-    RefuseHeld,
+    RefuseTrade,
     SetLeash,
     StartSkill,
     WatchAgent,
@@ -131,29 +131,31 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
                     budget=Micros(30 * ONE),
                 )
             )
-            state = await until(stage, desk, lambda s: s.supervision.held)
+            state = await until(stage, desk, lambda s: s.supervision.pending_trades)
             run = only_run(state)
             desk.submit(WatchAgent(run.agent_id, run.run_id))
-            first = state.supervision.held[0]
+            first = state.supervision.pending_trades[0]
             assert (first.agent_name, first.skill_slug, first.amount) == (
                 "heron", "buyer", 5 * ONE,
             )  # fmt: skip
             assert first.signal_data["confidence"] == 0.6
             assert first.left_s(stage.clock.now()) > 0
 
-            desk.submit(ApproveHeld(first.held_id, "the first", Micros(4 * ONE)))
+            desk.submit(ApproveTrade(first.pending_id, "the first", Micros(4 * ONE)))
             state = await until(
                 stage,
                 desk,
                 lambda s: (
-                    s.supervision.detail and s.supervision.detail.trades and s.supervision.held
+                    s.supervision.detail
+                    and s.supervision.detail.trades
+                    and s.supervision.pending_trades
                 ),
             )
             bought = state.supervision.detail.trades[0]
             assert (bought.trade.cost, bought.trade.reasoning) == (4 * ONE, "=cheap enough")
 
-            second = state.supervision.held[0]
-            desk.submit(RefuseHeld(second.held_id, "the second", "not this one"))
+            second = state.supervision.pending_trades[0]
+            desk.submit(RefuseTrade(second.pending_id, "the second", "not this one"))
             state = await until(
                 stage,
                 desk,
@@ -172,14 +174,14 @@ async def test_a_skill_is_installed_led_freed_and_stopped_by_its_budget(tmp_path
                 skill_slug="buyer",
             )
             desk.submit(free)
-            third = desk.state.supervision.held
+            third = desk.state.supervision.pending_trades
             state = await until(
                 stage,
                 desk,
                 lambda s: s.supervision.leash_of(run.agent_id, "buyer").mode is LeashMode.AUTO,
             )
-            for held in third or state.supervision.held:
-                desk.submit(ApproveHeld(held.held_id, "the third"))
+            for held in third or state.supervision.pending_trades:
+                desk.submit(ApproveTrade(held.pending_id, "the third"))
             state = await until(stage, desk, lambda s: only_run(s).state is SkillRunState.DONE)
             assert "daily budget of skill buyer reached: 30.00" in only_run(state).report
             agent = stage.world.agents[run.agent_id]
@@ -268,7 +270,7 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
         await typed(walk, "skill-name", "heron")
         await typed(walk, "skill-budget", "30")
         await walk.press("f6", "f6", "enter")
-        state = await until_shown(walk, lambda s: s.supervision.held)
+        state = await until_shown(walk, lambda s: s.supervision.pending_trades)
         assert "& 1 approval" in walk.text
         run = only_run(state)
 
@@ -279,12 +281,15 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
         assert "=cheap enough" in why
         assert "confidence: 0.6" in why
         await walk.press("ctrl+u", "4", "enter")
-        state = await until_shown(walk, lambda s: s.supervision.decided and s.supervision.held)
+        state = await until_shown(
+            walk, lambda s: s.supervision.decided and s.supervision.pending_trades
+        )
         assert state.supervision.decided[0].decided_amount == 4 * ONE
 
         await walk.press("ampersand", "f4", "n", "o", "p", "e", "enter")
         state = await until_shown(
-            walk, lambda s: s.supervision.decided[0].reason == "nope" and s.supervision.held
+            walk,
+            lambda s: s.supervision.decided[0].reason == "nope" and s.supervision.pending_trades,
         )
 
         # The fleet: what it holds, what it did and why.
@@ -305,7 +310,7 @@ async def test_the_same_journey_is_walked_with_keys(tmp_path: Path) -> None:
             walk,
             lambda s: s.supervision.leash_of(run.agent_id, "buyer").mode is LeashMode.AUTO,
         )
-        if walk.app.desk_state.supervision.held:
+        if walk.app.desk_state.supervision.pending_trades:
             await walk.press("ampersand", "enter")
         state = await until_shown(walk, lambda s: only_run(s).state is SkillRunState.DONE)
         assert "at budget" in row_of(walk, "heron")

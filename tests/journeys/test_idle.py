@@ -25,7 +25,7 @@ WATCHED_S = 10
 
 LIMITS = {
     0: {"paints": 11, "timers": 22, "commits": 1, "bodies": 45, "messages": 40},
-    1: {"paints": 14, "timers": 32, "commits": 12, "bodies": 55, "messages": 120},
+    1: {"paints": 20, "timers": 32, "commits": 12, "bodies": 56, "messages": 120},
 }
 """By speed of the world: what ten seconds may cost. Paused, only the age of what is known grows."""
 

@@ -47,11 +47,11 @@ async def begun(walk: Walk, keys: list[str], _: list[str]) -> None:
 
 async def request(walk: Walk, keys: list[str], also: list[str]) -> None:
     allow, refuse, later = also
-    await walk.until(lambda s: s.supervision.held)
+    await walk.until(lambda s: s.supervision.pending_trades)
     await pressed(walk, *keys)
     shows(walk, "demo-news", "approve", f"refuse  {refuse}")
     await pressed(walk, later)
-    assert walk.state.supervision.held
+    assert walk.state.supervision.pending_trades
     await pressed(walk, *keys)
     await walk.pilot.pause(2 * ARMED_AFTER_S)
     await pressed(walk, allow)

@@ -15,7 +15,7 @@ from kit.desk.redeeming import balance, hold, settle
 from kit.service.stage import OPERATOR, open_stage
 from kit.service.wallets import ready
 from service_tui.clock import ManualClock, SystemClock
-from service_tui.credentials.keys import DeskKeys, keep_desk_keys
+from service_tui.credentials.api_keys import DeskKeys, keep_desk_keys
 from service_tui.engine.chain_events import TxStatus
 from service_tui.storage.chain_runs import ChainRuns
 from service_tui.terms import Venue

@@ -1,4 +1,4 @@
-"""A wallet is followed, its signal mirrored by a key; five failures open the breaker."""
+"""A wallet is followed, its signal mirrored by a key; the position and the row tell it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -9,13 +9,11 @@ import pytest
 from kit.console.walk import Walk, walking
 from service_tui.clock import ManualClock
 from service_tui.console.forms.confirm import Confirm
-from service_tui.console.screens.reactor.forms import ChoosePolicy, FollowForm
+from service_tui.console.screens.reactor.forms import FollowForm
 from service_tui.console.screens.reactor.screen import ReactorScreen
-from service_tui.desk.commands.reactor import SetReactorConfig
-from service_tui.desk.slices.reactor import Policy, SignalState, SignalView
+from service_tui.desk.slices.reactor import SignalState, SignalView
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
-from service_tui.units import ONE, Micros
 
 HOUR_S = 3_600.0
 
@@ -28,7 +26,7 @@ def front(walk: Walk) -> ReactorScreen:
 
 async def confirm(walk: Walk, key: str) -> None:
     asked = walk.app.screen
-    assert isinstance(asked, Confirm | ChoosePolicy)
+    assert isinstance(asked, Confirm)
     for _ in range(500):
         if asked.is_armed:
             break
@@ -53,9 +51,9 @@ async def follow(walk: Walk, name: str) -> str:
 
 
 @asynccontextmanager
-async def console(path: Path, clock: ManualClock, speed: int = 60) -> AsyncGenerator[Walk]:
+async def console(path: Path, clock: ManualClock) -> AsyncGenerator[Walk]:
     """A console whose desk knows its wallets, on the screen of the reactor."""
-    async with walking(path, clock, first="reactor", speed=speed, pace_s=0.15) as walk:
+    async with walking(path, clock, first="reactor", speed=60, pace_s=0.15) as walk:
         await walk.until(
             lambda s: (
                 walk.is_open
@@ -87,9 +85,7 @@ def can_be_mirrored(state: DeskState) -> list[SignalView]:
 
 
 @pytest.mark.slow
-async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_hour(
-    tmp_path: Path,
-) -> None:
+async def test_a_signal_is_mirrored_by_a_key(tmp_path: Path) -> None:
     clock = ManualClock()
     async with console(tmp_path, clock) as walk:
         # Nothing is watched; a wallet is followed by its name, and the reactor is switched on.
@@ -125,45 +121,3 @@ async def test_a_signal_is_mirrored_by_a_key_and_a_breaker_runs_again_after_its_
         assert signal.question[:20] in walk.text
         await walk.press("9")
         assert "mirror" in walk.text
-
-        # A wallet whose every mirror fails is put on auto: five failures open the breaker.
-        await walk.press("4")
-        backroom = await follow(walk, "Backroom")
-        walk.desk.submit(SetReactorConfig(max_size=Micros(20 * ONE)))
-        await walk.press("o")
-        front(walk).focus_row(backroom)
-        await walk.press("l")
-        assert "auto mirrors without asking you" in walk.text
-        await confirm(walk, "2")
-        await walk.until(lambda s: s.reactor.policy_of(backroom) is Policy.AUTO)
-        await walk.press("o")
-        state = await walk.until(lambda s: s.reactor.breaker.is_paused(walk.app.now), step_s=2.0)
-        assert len(of(state, SignalState.FAILED)) >= 5
-        assert "5 failures in a row" in walk.text
-        assert "■ paused" in walk.text
-        assert "✗ failed" in walk.text
-
-        # While it is open signals are skipped.
-        state = await walk.until(
-            lambda s: s.reactor.breaker.skipped and not s.reactor.waiting, step_s=2.0
-        )
-        breaker = state.reactor.breaker
-        resets_at = breaker.resets_at
-        assert breaker.paused_at is not None
-        assert resets_at is not None
-        assert resets_at == breaker.paused_at + HOUR_S
-        # The world rests while nobody looks.
-        await walk.press("2", "p")
-        await walk.until(lambda s: s.world and s.world.speed == 0)
-
-    # Nearly an hour later, after a restart, it is open still; then it runs again by itself.
-    await clock.advance(resets_at - clock.now() - 60.0)
-    async with console(tmp_path, clock, speed=0) as walk:
-        assert walk.state.reactor.breaker.is_paused(walk.app.now)
-        assert "■ breaker open" in walk.text
-        await walk.until(lambda s: not s.reactor.breaker.is_paused(walk.app.now), step_s=2.0)
-        await walk.rest()
-        assert clock.now() >= resets_at
-        assert "● running" in walk.text
-        # A signal that was skipped meanwhile keeps its reason; the banner is gone.
-        assert "■ breaker open" not in walk.text

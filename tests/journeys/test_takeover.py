@@ -23,7 +23,7 @@ from kit.terminal.screen import TerminalScreen
 from service_tui.app.attached import address_of
 from service_tui.clock import ManualClock, SystemClock
 from service_tui.console.questions import short_question
-from service_tui.credentials.keys import stored_desk_keys
+from service_tui.credentials.api_keys import stored_desk_keys
 from service_tui.server.http.idempotency import HEADER
 from service_tui.storage.db.lock import holder_of
 from service_tui.terms import Side
@@ -235,10 +235,10 @@ def test_the_second_console_takes_over_and_nothing_is_lost_or_doubled(
     data = tmp_path / "data"
     with first(tmp_path, data) as end_it:
         until(lambda: address_of(data), lambda: "nobody ever served")
-        keys = stored_desk_keys(data)
-        assert keys is not None
-        assert keys.agent is not None
-        own = Trader(data, keys.agent, str(keys.agent_id))
+        api_keys = stored_desk_keys(data)
+        assert api_keys is not None
+        assert api_keys.agent is not None
+        own = Trader(data, api_keys.agent, str(api_keys.agent_id))
         made = own.ask("POST", "/agents/register", json={"name": "heron"})
         heron = Trader(data, made["api_key"], made["agent_id"])
         one, two, three, four, *others = chosen(own)

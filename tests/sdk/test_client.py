@@ -1,3 +1,5 @@
+"""The SDK's client: trades, settings and names of venues."""
+
 import asyncio
 import gc
 import json

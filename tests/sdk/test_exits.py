@@ -1,3 +1,5 @@
+"""Exits that the SDK's client makes for alerts."""
+
 import asyncio
 from pathlib import Path
 from typing import Any

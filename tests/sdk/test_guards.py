@@ -1,3 +1,5 @@
+"""The rebuy and conflict guards."""
+
 from service_tui.clock import ManualClock
 from service_tui.sdk.guards import CONFLICT, FRESH_S, REBUY, Guards
 from service_tui.terms import Action, Side

@@ -1,3 +1,5 @@
+"""Making a client: its arguments, its environment, and its key."""
+
 import subprocess
 import sys
 

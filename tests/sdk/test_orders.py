@@ -1,3 +1,5 @@
+"""The arguments of `trade()`: rounding and refusals."""
+
 import math
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""Paper trading: fills, payouts and P&L."""
+
 import asyncio
 from pathlib import Path
 
@@ -106,6 +108,25 @@ def test_an_outcome_pays_one_a_winning_share() -> None:
         assert paper.held == ()
         expected = cash if outcome else 9_960 + 13.33333
         assert paper.portfolio().sim_balance == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("ended", "cash"),
+    [
+        # 60 YES for 30, and 13.33333 NO for 10.
+        ({"payout_per_yes": 0.35}, 9_960 + 60 * 0.35 + 13.33333 * 0.65),
+        ({"voided": True}, 10_000),
+    ],
+)
+def test_a_part_of_one_and_money_back_are_paid_on_paper(
+    ended: dict[str, object], cash: float
+) -> None:
+    paper = Paper(ManualClock())
+    paper.trade(market(0.5), order(Side.YES, amount=30.0))
+    paper.trade(market(0.25), order(Side.NO, amount=10.0))
+    paper.see([market(status=MarketStatus.RESOLVED).model_copy(update=ended)])
+    assert paper.held == ()
+    assert paper.portfolio().sim_balance == pytest.approx(cash, abs=1e-5)
 
 
 def test_a_paper_fill_is_told_with_all_its_figures() -> None:
@@ -227,7 +248,7 @@ def test_paper_orders_at_their_very_bounds_are_filled() -> None:
     assert not paper.trade(market(), order(shares=1.0, price=0.401)).success
 
 
-def test_the_cost_of_what_stays_is_rounded_against_the_holder() -> None:
+def test_the_cost_of_what_stays_is_rounded_against_the_owner() -> None:
     paper = Paper(ManualClock())
     paper.trade(market(0.3), order(amount=1.0))
     paper.trade(market(0.3), order(shares=1.0))

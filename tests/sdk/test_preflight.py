@@ -1,3 +1,5 @@
+"""The preflight check of the SDK."""
+
 import pytest
 
 from service_tui.sdk.preflight import Preflight, Spending, preflight_of

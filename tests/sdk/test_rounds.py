@@ -19,7 +19,6 @@ from service_tui.sdk import rounds
 from service_tui.sdk.result import TradeResult
 from service_tui.sdk.rounds import (
     DAY_S,
-    REFUSALS,
     STANDING,
     USED_UP,
     WAITS,
@@ -29,7 +28,7 @@ from service_tui.sdk.rounds import (
     spent_on,
 )
 from service_tui.terms import TRADES_PAGE_MAX, LeashMode, Side, TradeStatus, Venue
-from service_tui.wire.endpoints.fleet import DESK_HELD, DESK_REFUSE, DESK_SET_LEASH
+from service_tui.wire.endpoints.fleet import DESK_PENDING_TRADES, DESK_REFUSE, DESK_SET_LEASH
 from service_tui.wire.fleet import HeldQuery, LeashRequest, RefuseRequest
 from service_tui.wire.trades import TradeRow, TradesBody
 
@@ -78,89 +77,6 @@ async def test_a_round_buys_the_first_ideas_and_says_what_came_of_them(tmp_path:
             assert told == served.markets[:3]
 
     async with open_served(tmp_path) as served:
-        await off(script, served)
-
-
-@pytest.mark.slow
-async def test_a_round_stays_within_what_is_left(tmp_path: Path) -> None:
-    def script(served: Served) -> None:
-        dear, cheap, last = (
-            idea(one, amount) for one, amount in zip(served.markets, (8.01, 5.1, 2.9), strict=False)
-        )
-        with served.client() as client:
-            report = one_round(client, SLUG, wanted(dear, cheap, last), left=8.0)
-            assert (report.signals, report.trades_executed) == (3, 2)
-            assert (report.amount_usd, report.skip_reason) == (8.0, USED_UP)
-            before = len(served.asked)
-            nothing = one_round(client, SLUG, wanted(cheap), left=0.0)
-            assert json.loads(nothing.as_line())["automaton"] == {
-                "signals": 0, "trades_attempted": 0, "trades_executed": 0, "amount_usd": 0.0,
-                "skip_reason": USED_UP,
-            }  # fmt: skip
-            assert len(served.asked) == before
-
-    async with open_served(tmp_path) as served:
-        await off(script, served)
-
-
-@pytest.mark.slow
-async def test_a_round_ends_after_a_few_refusals(tmp_path: Path) -> None:
-    def script(served: Served) -> None:
-        with served.client() as client:
-            dear = [idea(one, 900.0) for one in served.markets[:6]]
-            report = one_round(client, SLUG, wanted(*dear), left=10_000.0)
-            assert (report.trades_attempted, report.trades_executed) == (REFUSALS, 0)
-            assert report.skip_reason is not None
-            assert len(served.posts) == REFUSALS
-            # What is held already was not refused: the round goes on behind it.
-            five = [idea(one) for one in served.markets[:5]]
-            assert one_round(client, SLUG, wanted(*five[:4]), left=100.0, trades=4).amount_usd == 20
-            report = one_round(client, SLUG, wanted(*five), left=100.0)
-            assert (report.trades_attempted, report.trades_executed) == (5, 1)
-
-    async with open_served(tmp_path) as served:
-        await off(script, served)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rail", "code"),
-    [({"trading_paused": True}, "paused"), ({"max_trades_per_day": 1}, "daily trade limit")],
-)
-async def test_a_round_ends_at_a_refusal_that_every_idea_would_meet(
-    tmp_path: Path, rail: dict[str, Any], code: str
-) -> None:
-    def script(served: Served) -> None:
-        ideas = [idea(one) for one in served.markets[:5]]
-        with served.client() as client:
-            client.trade(served.markets[5], "yes", 5.0)
-            client.update_settings(**rail)
-            before = len(served.posts)
-            report = one_round(client, SLUG, wanted(*ideas), left=100.0)
-        assert (report.trades_attempted, report.trades_executed) == (1, 0)
-        assert code in str(report.skip_reason)
-        assert len(served.posts) == before + 1
-
-    async with open_served(tmp_path) as served:
-        await off(script, served)
-
-
-@pytest.mark.slow
-async def test_what_waits_for_the_operator_is_asked_for_and_not_bought(tmp_path: Path) -> None:
-    def script(served: Served) -> None:
-        with served.client() as client:
-            ideas = [idea(one) for one in served.markets[:3]]
-            report = one_round(client, SLUG, wanted(*ideas), left=20.0)
-        assert (report.trades_attempted, report.trades_executed) == (2, 0)
-        assert (report.amount_usd, report.reserved_usd, report.skip_reason) == (0.0, 10.0, WAITS)
-        assert json.loads(report.as_line())["automaton"] == {
-            "signals": 2, "trades_attempted": 2, "trades_executed": 0, "amount_usd": 0.0,
-            "skip_reason": WAITS,
-        }  # fmt: skip
-
-    async with open_served(tmp_path) as served:
-        stage, asks = served.stage, LeashRequest(mode=LeashMode.ASK)
-        await stage.client.call(DESK_SET_LEASH, path={"agent_id": stage.agent_id}, body=asks)
         await off(script, served)
 
 
@@ -302,7 +218,7 @@ class Refusing(At):
             raise EndedError
 
     async def _refuse(self) -> None:
-        held = (await self._stage.client.call(DESK_HELD, query=HeldQuery())).answer.held
+        held = (await self._stage.client.call(DESK_PENDING_TRADES, query=HeldQuery())).answer.held
         for one in held:
             path = {"held_id": one.held_id}
             await self._stage.client.call(DESK_REFUSE, path=path, body=RefuseRequest())

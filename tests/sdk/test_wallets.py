@@ -54,6 +54,7 @@ from service_tui.signing.tokens import (
 )
 from service_tui.signing.transactions import decode_transaction
 from service_tui.terms import Action, OrderType, Side, Venue
+from service_tui.wire.agents import AgentBody
 from service_tui.wire.chain import BroadcastBody, RpcBody, RpcErrorBody, UnsignedTxBody
 from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints import public as on
@@ -121,7 +122,7 @@ class Redeemer:
 
     def redeem_all(self) -> Any:
         line: Any = self.between
-        return redeem_all(line, self.wallet.redeem)
+        return redeem_all(line, self.wallet.redeem, by_side=True)
 
     @property
     def chain(self) -> list[str]:
@@ -250,6 +251,38 @@ def test_what_ends_a_redemption_is_a_result_of_all_that_is_redeemed(
     (done,) = redeemer.redeem_all()
     assert done.success
     assert redeemer.chain == [done.tx_hash]
+
+
+@pytest.mark.parametrize(
+    ("fields", "by_side", "sides"),
+    [
+        ({"outcome": True, "payout_per_yes": 1.0}, True, ["yes"]),
+        ({"payout_per_yes": 0.35}, True, ["yes", "no"]),
+        ({"voided": True}, True, ["yes", "no"]),
+        # The service redeems both at once; and after NO nothing is left.
+        ({"voided": True}, False, ["yes"]),
+        ({"voided": True, "redeemable_side": "no"}, True, ["no"]),
+        ({"voided": True, "shares_no": 0.0}, True, ["yes"]),
+        ({"voided": True, "redeemable": False}, True, []),
+    ],
+)
+def test_where_both_sides_pay_each_is_redeemed_once(
+    fields: dict[str, Any], sides: list[str], *, by_side: bool
+) -> None:
+    known = {"shares_yes": 2.0, "shares_no": 3.0, "redeemable": True, "redeemable_side": "yes"}
+    row = PositionBody(market_id="m", venue=Venue.EVM, **known | fields)
+    answers = {
+        AGENT: AgentBody.model_construct(auto_redeem_enabled=True),
+        POSITIONS: PositionsBody.model_construct(positions=(row,)),
+    }
+
+    class Line:
+        def call(self, endpoint: Endpoint[Any], **_: object) -> Any:
+            return answers[endpoint]
+
+    line: Any = Line()
+    found = redeem_all(line, lambda *place: Redeemed(*place, success=True), by_side=by_side)
+    assert [one.side for one in found] == sides
 
 
 def test_a_chain_that_fails_ends_no_round_of_redemptions(redeemer: Redeemer) -> None:

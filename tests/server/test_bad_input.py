@@ -35,19 +35,25 @@ from service_tui.wire.endpoints.agent_wallets import (
     WRAP_SUBMIT,
 )
 from service_tui.wire.endpoints.browse import BROWSE, CANDLES, FAST_MARKETS, OPPORTUNITIES
-from service_tui.wire.endpoints.desk import DESK_PATCH_ACCOUNT, DESK_PATCH_AGENT, SET_SPEED, TAPE
+from service_tui.wire.endpoints.desk import (
+    DESK_PATCH_ACCOUNT,
+    DESK_PATCH_AGENT,
+    SET_SPEED,
+    STEP,
+    TAPE,
+)
 from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_OUTCOMES,
     DESK_AGENT_POSITIONS,
     DESK_AGENT_TRADES,
     DESK_APPROVE,
     DESK_FREE_LEASH,
-    DESK_HELD,
+    DESK_PENDING_TRADES,
     DESK_REFUSE,
     DESK_SET_AGENT_ALERT,
     DESK_SET_LEASH,
     DESK_SET_LIMIT,
-    HELD_TRADES,
+    PENDING_TRADES,
 )
 from service_tui.wire.endpoints.notify import (
     SET_PRICE_ALERT,
@@ -609,6 +615,7 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "not_below": (*NUMBER, "0", "1"),
     },
     DESK_REFUSE: {"reason": LINE},
+    STEP: {"seconds": (*COUNT[:-1], *NEVER_NULL, "0", "604801", "1e1000", "-60")},
     SET_SPEED: {"speed": (*COUNT[:-1], *NEVER_NULL, "2", "61", "1e1000", "-60")},
 }
 BAD_BODIES[SET_SPEED]["speed"] = tuple(
@@ -703,6 +710,7 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     IMPORT_MARKET: {"polymarket_url": Venue.EVM.value},
     IMPORT_TICKER: {"kalshi_url": Venue.SOL.value},
     SET_SPEED: {"speed": 10},
+    STEP: {"seconds": 60},
     DESK_SET_LEASH: {"mode": "ask"},
     DESK_SET_AGENT_ALERT: {"kind": "silent", "limit": 30},
     DESK_SET_LIMIT: {"group": "category", "key": "weather", "venue": "sim", "cost_max": 9},
@@ -808,9 +816,9 @@ BAD_QUERIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
         "offset": (*COUNTS, "10000001"),
     },
     PORTFOLIO: {"venue": (*WORDS, "moon")},
-    HELD_TRADES: {"status": (*WORDS, "ended")},
+    PENDING_TRADES: {"status": (*WORDS, "ended")},
     DESK_AUDIT: {"limit": (*COUNTS, "0", "201")},
-    DESK_HELD: {"status": (*WORDS, "ended")},
+    DESK_PENDING_TRADES: {"status": (*WORDS, "ended")},
     DESK_FREE_LEASH: {"skill_slug": ("a b", "../x", "\x1b[2J", "a" * 129, "é")},
     EXPIRING: {"hours": (*COUNTS, "0", "169")},
     OUTCOMES: {
@@ -1083,6 +1091,8 @@ REFUSED_ALL_THE_SAME: Final[dict[Endpoint[WireModel], int]] = {
     SOL_QUOTE: 403,
     SOL_SUBMIT: 404,
     IMPORT_TICKER_EVENT: 404,
+    # The world is invented.
+    STEP: 409,
     # Below Elite.
     REGISTER_AGENT_WALLET: 403,
     UPDATE_AGENT_CREDS: 403,

@@ -1,3 +1,5 @@
+"""Damaged snapshots and journal rows of a service."""
+
 import json
 import sqlite3
 import zlib

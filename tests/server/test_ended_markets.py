@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from kit.service.line import Line, line_to
-from kit.service.stage import Stage, open_stage
+from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine import world as world_room
 from service_tui.engine.amm.market import Market
 from service_tui.wire.endpoints.browse import BROWSE
+from service_tui.wire.endpoints.desk import TAPE
 from service_tui.wire.endpoints.public import (
     MARKET,
     MARKET_CONTEXT,
@@ -46,6 +47,9 @@ async def looks(line: Line, market_id: str) -> list[Any]:
     one = (await line.said(MARKET, path=path))["market"]
     listed = (await line.said(MARKETS, ids=f"nowhere,{market_id}"))["markets"]
     past = await line.said(MARKET_HISTORY, path=path, hours=48)
+    # A chart of the console is drawn of this one.
+    tape = await Line(line.stage, OPERATOR).said(TAPE, path=path)
+    assert tape["points"][-1]["price"] == past["points"][-1]["price_yes"]
     context = (await line.said(MARKET_CONTEXT, path=path))["market"]
     kept = ("status", "outcome", "resolves_at", "resolved_at", "question", "current_price")
     named = {

@@ -1,3 +1,5 @@
+"""The endpoint of positions that resolve soon."""
+
 from pathlib import Path
 
 import pytest

@@ -1,3 +1,5 @@
+"""The store of the world: acknowledged writes, failing disks, and restarts."""
+
 import asyncio
 import json
 import random

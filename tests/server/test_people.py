@@ -13,11 +13,9 @@ import pytest
 
 from kit.clock import leap
 from kit.service.stage import ANSWER_S, OPERATOR, Stage, open_stage
-from service_tui.clock import ManualClock
 from service_tui.engine.events import LeashSet
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.loopback import listen
-from service_tui.server.http.people.here import HERE_S
 from service_tui.server.http.people.roster import OWNER, Person, Roster
 from service_tui.server.http.people.secret_keys import new_secret
 from service_tui.storage.db import tables
@@ -216,38 +214,6 @@ async def test_fields_of_an_agent_have_roles_of_their_own(tmp_path: Path) -> Non
         assert "role owner" in await above.refused(f"{path}/key")
 
 
-@pytest.mark.slow
-async def test_who_am_i_names_what_is_forbidden(tmp_path: Path) -> None:
-    async with open_stage(tmp_path) as stage:
-        stage.sim.service.world_name = "main"
-        mine = await owner_of(stage).get("desk/me")
-        assert mine == {
-            "name": OWNER, "role": "owner", "world": "main", "own_agents_only": False,
-            "forbidden": [], "leader": "", "epoch": 0,
-            "here": [{"name": OWNER, "role": "owner", "seconds_ago": 0.0}],
-        }  # fmt: skip
-        trader = await (await added(stage, "ada", PersonRole.TRADER)).get("desk/me")
-        assert (trader["name"], trader["own_agents_only"]) == ("ada", True)
-        assert "POST /api/desk/halt" in trader["forbidden"]
-        assert "GET /api/desk/agents" not in trader["forbidden"]
-
-
-@pytest.mark.slow
-async def test_who_is_here_is_told_until_they_have_been_silent(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, clock := ManualClock()) as stage:
-        ada = await added(stage, "ada", PersonRole.OBSERVER)
-        await ada.get("desk/me")
-        await clock.advance(HERE_S / 2)
-        here = (await owner_of(stage).get("desk/me"))["here"]
-        assert here == [
-            {"name": "ada", "role": "observer", "seconds_ago": HERE_S / 2},
-            {"name": OWNER, "role": "owner", "seconds_ago": 0.0},
-        ]
-        await clock.advance(HERE_S / 2)
-        here = (await owner_of(stage).get("desk/me"))["here"]
-        assert [one["name"] for one in here] == [OWNER]
-
-
 # -- the agent of a console ----------------------------------------------------------------
 
 
@@ -364,35 +330,6 @@ async def test_a_renewed_key_and_an_ended_person_are_refused_at_once(tmp_path: P
         assert "was ended" in await owner.refused(
             "desk/people", {"name": "ada", "role": "owner"}, method="PATCH", status=409
         )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["ada", "ADA", "owner", "Owner", "a da", "\uff4fwner"])
-async def test_a_name_is_given_once(tmp_path: Path, name: str) -> None:
-    async with open_stage(tmp_path) as stage:
-        await added(stage, "ada", PersonRole.OBSERVER)
-        await owner_of(stage).post("desk/people/end", {"name": "ada"})
-        again = {"name": name, "role": "observer"}
-        assert "is or was given" in await owner_of(stage).refused("desk/people", again, status=409)
-
-
-async def test_no_agent_takes_a_name_that_looks_like_anothers(tmp_path: Path) -> None:
-    like = {"name": "her\u043en"}
-    async with open_stage(tmp_path) as stage:
-        await registered(stage)
-        await registered(stage)
-        nobody = Caller(stage, None)
-        why = await nobody.refused("sdk/agents/register", like, status=409)
-        assert why == "the name 'her\u043en' looks like 'heron'"
-        other = Caller(
-            stage, (await nobody.post("sdk/agents/register", {"name": "wren"}))["api_key"]
-        )
-        assert (
-            await other.refused("sdk/agents/me/settings", like, method="PATCH", status=409) == why
-        )
-        assert (await other.post("sdk/agents/me/settings", {"name": "heron"}, "PATCH"))[
-            "name"
-        ] == "heron"
 
 
 @pytest.mark.slow
@@ -535,14 +472,6 @@ async def test_text_of_people_is_only_text(tmp_path: Path) -> None:
         assert SQL in {act["person"] for act in (await owner.get("desk/audit"))["acts"]}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["", " ", "\x1b[2J", "a" * 61, "\u200b"])
-async def test_a_name_without_a_visible_letter_is_refused(tmp_path: Path, name: str) -> None:
-    async with open_stage(tmp_path) as stage:
-        answer = await owner_of(stage).ask("POST", "desk/people", {"name": name, "role": "owner"})
-        assert answer.status_code == 422 or "\x1b" not in answer.json()["person"]["name"]
-
-
 # -- invitations ---------------------------------------------------------------------------
 
 
@@ -629,17 +558,6 @@ async def test_the_last_use_goes_to_one_of_many_at_once(tmp_path: Path) -> None:
             ]
         assert sorted(one.result().status_code for one in asked) == [200, 200, 403, 403, 403, 403]
         assert len(stage.world.agents) == 3
-
-
-@pytest.mark.slow
-async def test_an_invitation_is_for_a_person_who_is_there(tmp_path: Path) -> None:
-    async with inviting(tmp_path) as stage:
-        owner = owner_of(stage)
-        body = {"person": "nobody"}
-        assert "nobody" in await owner.refused("desk/invitations", body, status=404)
-        await owner.post("desk/invitations", {"person": OWNER})
-        response = await owner.ask("POST", "desk/invitations", {"daily_budget": 0.0000001})
-        assert response.status_code == 422
 
 
 @pytest.mark.slow

@@ -29,6 +29,7 @@ from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Venue
 from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoints.desk import STEP
 from service_tui.wire.endpoints.public import ALL, IMPORT_TICKER_EVENT
 from service_tui.wire.endpoints.trading import SOL_SUBMIT
 from service_tui.wire.text import line
@@ -124,8 +125,8 @@ class Running(Threaded):
         path = f"/api/desk/agents/{self.stage.agent_id}/leash"
         async with self.line() as line:
             await self.free(line)
-            for held_id in list(self.stage.world.pending_trades.waiting):
-                await line.post(f"/api/desk/held/{held_id}/refuse", json={}, headers=desk)
+            for pending_id in list(self.stage.world.pending_trades.waiting):
+                await line.post(f"/api/desk/held/{pending_id}/refuse", json={}, headers=desk)
             await line.post(path, json={"mode": "ask"}, headers=desk)
             # Another one each time: what was refused is not asked again.
             self.held += 1
@@ -244,8 +245,8 @@ def scope_of(asked: dict[str, Any]) -> Scope:
     }  # fmt: skip
 
 
-OTHERWISE: Final = {IMPORT_TICKER_EVENT: 404, SOL_SUBMIT: 404}
-"""What a good request is answered with that names no event and no quote."""
+OTHERWISE: Final = {IMPORT_TICKER_EVENT: 404, SOL_SUBMIT: 404, STEP: 409}
+"""What a good request is answered with that names no event and no quote, and no history."""
 
 SIGNER: Final = LocalSigner("5e" * 32)
 RUNNING = Running()
@@ -293,6 +294,9 @@ def help_on_supervision(case: "Case", known: dict[str, Any]) -> None:
         known |= RUNNING.run(agent_alert(RUNNING.stage.agent_id))
         if case.method == "POST":
             case.body |= {"kind": "spend", "limit": 30, "minutes": 10, "skill_slug": ""}
+    if case.path.endswith("/world/speed") and isinstance(case.body, dict):
+        # The two highest are for histories.
+        case.body |= {"speed": 60} if case.body.get("speed") in {600, 3_600} else {}
     if case.path.endswith("/desk/limits") and case.method == "POST":
         case.body |= {"group": "category", "key": "weather"}
 

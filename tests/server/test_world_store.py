@@ -28,6 +28,7 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.notify_events import PriceAlertTriggered
 from service_tui.engine.world import World
+from service_tui.outcome import YES
 from service_tui.server.world_store import (
     ENDS_PAGE,
     SNAPSHOT_ROWS,
@@ -146,7 +147,7 @@ async def test_an_outcome_has_a_row_of_its_own_for_each_who_was_paid(disk: Disk)
         return Payout(agent_id, Side.YES, ten, ten, ten, Micros(0), AT, ())
 
     event = MarketResolved(
-        "m1", AT, AT, outcome=True, payouts=(paid("ada"), paid("ben")), crowd_payout=Micros(0),
+        "m1", AT, AT, outcome=YES, payouts=(paid("ada"), paid("ben")), crowd_payout=Micros(0),
         settled=((Venue.EVM, paid("cyd")),),
     )  # fmt: skip
     await disk.store.commit([event])

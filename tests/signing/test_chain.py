@@ -1,3 +1,5 @@
+"""Reads of the chain before signing: prices, nonces and receipts."""
+
 import re
 from collections.abc import Callable, Mapping
 
@@ -205,7 +207,7 @@ async def test_a_wallet_that_holds_exactly_the_gas_may_send() -> None:
 async def test_a_wallet_that_lacks_a_wei_is_told_both_figures() -> None:
     with pytest.raises(NotEnoughGasError) as refused:
         await chain(eth_getBalance=hex(999)).check_gas(SEND, OWN)
-    assert (refused.value.needed, refused.value.held) == (1_000, 999)
+    assert (refused.value.needed, refused.value.balance) == (1_000, 999)
 
 
 async def test_a_node_of_the_right_chain_is_taken_and_named_where_it_is_another() -> None:

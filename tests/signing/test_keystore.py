@@ -1,3 +1,5 @@
+"""Encrypted key files and the vault."""
+
 import base64
 import copy
 import io

@@ -1,3 +1,5 @@
+"""Signed messages: challenges, credentials and payments."""
+
 from dataclasses import replace
 
 import pytest

@@ -1,3 +1,5 @@
+"""Signed orders: amounts, expiry and both exchange generations."""
+
 import random
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_DOWN, Decimal

@@ -1,3 +1,5 @@
+"""The signing policy: which transactions are signed, and which are refused."""
+
 from dataclasses import replace
 
 import pytest

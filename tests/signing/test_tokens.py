@@ -1,3 +1,5 @@
+"""Ids of outcome tokens."""
+
 import pytest
 
 from service_tui.signing.errors import MalformedError

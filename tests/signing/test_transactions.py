@@ -1,3 +1,5 @@
+"""Transactions: bytes, calls and signatures, compared with the library."""
+
 import copy
 import pickle
 import random

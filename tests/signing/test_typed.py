@@ -1,3 +1,5 @@
+"""Typed data and personal messages, compared with the library."""
+
 import random
 from dataclasses import replace
 

@@ -1,3 +1,5 @@
+"""Skills on disk: documents, scripts and manifests."""
+
 import hashlib
 import json
 import os

@@ -1,3 +1,5 @@
+"""The stored blotter: tickets, budgets, and what a start lists."""
+
 import asyncio
 import json
 import tempfile
@@ -16,7 +18,7 @@ from service_tui.storage.blotter import (
     Budget,
     Intent,
     StoredState,
-    _claim,
+    _take,
     recent_elsewhere,
 )
 from service_tui.storage.cached_state import TICKET_COLUMNS
@@ -24,8 +26,8 @@ from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import (
     BudgetExceededError,
-    ClaimedError,
     StorageFullError,
+    TakenError,
     TicketStateError,
     UnknownTicketError,
 )
@@ -214,17 +216,17 @@ async def test_a_full_disk_refuses_the_intent_before_anything_is_sent(database: 
 
 async def test_a_once_key_is_given_once_for_ever(database: Database) -> None:
     blotter = Blotter(database)
-    refused: list[ClaimedError] = []
+    refused: list[TakenError] = []
 
-    async def claim(number: int) -> None:
+    async def take(number: int) -> None:
         try:
             await blotter.open_ticket(buy(f"t{number}"), once="mirror:0xabc")
-        except ClaimedError as error:
+        except TakenError as error:
             refused.append(error)
 
     async with asyncio.TaskGroup() as group:
         for number in range(10):
-            group.create_task(claim(number))
+            group.create_task(take(number))
     assert (len(ids(blotter)), len(refused)) == (1, 9)
     await blotter.open_ticket(buy("other"), once="mirror:0xdef")
 
@@ -234,7 +236,7 @@ async def test_a_once_key_and_its_intent_stand_or_fall_together(database: Databa
     with pytest.raises(BudgetExceededError):
         await blotter.open_ticket(buy("a", 10), budget=Budget(NOW, 5), once="alert:1")
     await blotter.open_ticket(buy("b"), once="alert:1")
-    with pytest.raises(ClaimedError):
+    with pytest.raises(TakenError):
         await blotter.open_ticket(buy("c"), once="alert:1")
     with pytest.raises(TicketStateError, match="exists already"):
         await blotter.open_ticket(buy("b"), once="alert:2")
@@ -307,14 +309,14 @@ async def test_what_stands_beside_a_ticket_is_written_with_it_or_not_at_all(
     blotter = Blotter(database)
 
     def beside(connection: object) -> None:
-        _claim(connection, "once-beside", NOW)  # type: ignore[arg-type]  # a connection
+        _take(connection, "once-beside", NOW)  # type: ignore[arg-type]  # a connection
 
     await blotter.open_ticket(buy("t"), beside=beside)
-    with pytest.raises(ClaimedError):
+    with pytest.raises(TakenError):
         await blotter.open_ticket(buy("v"), once="once-beside")
 
     def failing(connection: object) -> None:
-        _claim(connection, "once-failed", NOW)  # type: ignore[arg-type]  # a connection
+        _take(connection, "once-failed", NOW)  # type: ignore[arg-type]  # a connection
         raise TicketStateError("no")
 
     with pytest.raises(TicketStateError):

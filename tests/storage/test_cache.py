@@ -1,3 +1,5 @@
+"""The stored answers and the cached state of a start."""
+
 import asyncio
 import os
 import shutil

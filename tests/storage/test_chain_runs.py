@@ -1,3 +1,5 @@
+"""The journal of transaction runs."""
+
 import asyncio
 from dataclasses import replace
 
@@ -5,7 +7,7 @@ import pytest
 
 from service_tui.storage.chain_runs import ChainRun, ChainRuns, RunSignature
 from service_tui.storage.db.database import Database
-from service_tui.storage.errors import ClaimedError, StorageError, UnknownTicketError
+from service_tui.storage.errors import StorageError, TakenError, UnknownTicketError
 
 WALLET = "0x" + "ab" * 20
 RUN = ChainRun(
@@ -17,7 +19,7 @@ BYTES = RunSignature(nonce=7, raw="0x02aa", tx_hash="0x" + "11" * 32)
 async def test_a_subject_is_taken_by_one_run_until_that_has_an_end(database: Database) -> None:
     runs = ChainRuns(database)
     first = await runs.open(RUN)
-    with pytest.raises(ClaimedError, match="under way"):
+    with pytest.raises(TakenError, match="under way"):
         await runs.open(RUN)
     await runs.settle(first, "done", '{"a":1}', now=2.0)
     second = await runs.open(replace(RUN, opened_at=3.0))
@@ -37,13 +39,13 @@ async def test_of_two_at_the_same_moment_one_opens(database: Database) -> None:
         try:
             await runs.open(RUN)
             got.append("opened")
-        except ClaimedError:
-            got.append("claimed")
+        except TakenError:
+            got.append("taken")
 
     async with asyncio.TaskGroup() as tasks:
         for _ in range(5):
             tasks.create_task(begin())
-    assert sorted(got) == ["claimed"] * 4 + ["opened"]
+    assert sorted(got) == ["opened"] + ["taken"] * 4
 
 
 async def test_what_was_signed_is_never_replaced(database: Database) -> None:

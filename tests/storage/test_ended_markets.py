@@ -3,6 +3,7 @@
 import pytest
 
 from kit.service.memory import MemoryDatabase
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.storage import ended_markets
 from service_tui.storage.db import tables
 from service_tui.storage.ended_markets import EndedHead, EndedMarket, EndedMarkets, keep
@@ -17,8 +18,8 @@ def database() -> MemoryDatabase:
     return MemoryDatabase(tables.Journal, tables.Endedmarkets, tables.Endedfilled)
 
 
-def ended(market_id: str, *, outcome: bool = True, body: str = "{}") -> EndedMarket:
-    head = EndedHead(market_id, f"Rain in {market_id}?", "sim", outcome, 5.0, 7.0)
+def ended(market_id: str, *, outcome: Outcome = YES, body: str = "{}") -> EndedMarket:
+    head = EndedHead(market_id, f"Rain in {market_id}?", "sim", outcome.stored, 5.0, 7.0)
     return EndedMarket(head, lambda: body)
 
 
@@ -42,21 +43,21 @@ async def test_only_a_market_that_an_agent_has_rows_about_is_kept(database: Memo
 
     unknown = EndedMarket(ended("m3").head, never)
     rows = (*traded("m1"), (2, "crowd", None, "m3"), (3, "fill", "heron", "m4"))
-    await put(database, ended("m1", body="one"), unknown, ended("m4", outcome=False), rows=rows)
+    await put(database, ended("m1", body="one"), unknown, ended("m4", outcome=NO), rows=rows)
 
     stored = EndedMarkets(database)
     wanted = ["m4", "m1", "m3", "none", "m1"]
     heads = stored.heads(wanted)
-    assert heads == {"m1": ended("m1").head, "m4": ended("m4", outcome=False).head}
+    assert heads == {"m1": ended("m1").head, "m4": ended("m4", outcome=NO).head}
     # Not 1 and 0, as the table has them: the head goes out as JSON.
-    assert (heads["m1"].outcome is True, heads["m4"].outcome is False) == (True, True)
+    assert (heads["m1"].outcome, heads["m4"].outcome) == (True, False)
     assert stored.bodies(wanted) == {"m1": "one", "m4": "{}"}
     assert (stored.heads([]), stored.bodies([])) == ({}, {})
 
 
 async def test_a_market_that_ends_once_more_keeps_its_first_row(database: MemoryDatabase) -> None:
     await put(database, ended("m1", body="first"), rows=traded("m1"))
-    await put(database, ended("m1", outcome=False, body="second"), rows=())
+    await put(database, ended("m1", outcome=NO, body="second"), rows=())
     assert EndedMarkets(database).bodies(["m1"]) == {"m1": "first"}
     assert EndedMarkets(database).heads(["m1"])["m1"].outcome is True
 
@@ -79,3 +80,13 @@ async def test_what_an_older_program_left_out_is_filled_in_once(database: Memory
         await stored.mark_filled_in(seq)
         assert stored.is_filled_in() is True
         assert database.rows("SELECT one, seq FROM endedfilled", {}) == [(1, seq)]
+
+
+@pytest.mark.parametrize(
+    "outcome", [YES, NO, VOID, Outcome.at(0.35), Outcome.at(0.000_001), Outcome.at(0.999_999)]
+)
+async def test_an_end_of_every_kind_is_read_as_it_was(
+    database: MemoryDatabase, outcome: Outcome
+) -> None:
+    await put(database, ended("m1", outcome=outcome), rows=traded("m1"))
+    assert EndedMarkets(database).heads(["m1"]) == {"m1": ended("m1", outcome=outcome).head}

@@ -1,3 +1,5 @@
+"""The journal: rows, indexes and pruning."""
+
 import sqlite3
 from dataclasses import replace
 from itertools import pairwise

@@ -1,3 +1,5 @@
+"""Opening a database: new, old, newer and damaged ones."""
+
 import os
 import random
 import shutil
@@ -35,6 +37,7 @@ from service_tui.storage.opening import (
     open_database,
     open_for_reading,
 )
+from service_tui.storage.price_alerts import PriceAlerts
 from service_tui.storage.recovery.restoring import begin_anew
 
 NOW = 1_800_000_000.0
@@ -248,6 +251,33 @@ def test_version_1_becomes_what_a_new_database_is(directory: Path, tmp_path: Pat
     assert shape(path) == shape(tmp_path / "new" / DATABASE_FILE)
     assert count(path) == 5
     assert count(directory / "backups" / f"desk-schema-1-{STAMP}.sqlite3") == 5
+
+
+TO_VERSION_12 = """
+DROP TABLE pricealerts;
+CREATE TABLE pricealerts (
+alert_id TEXT NOT NULL, market_id TEXT NOT NULL, question TEXT NOT NULL,
+side TEXT NOT NULL, condition TEXT NOT NULL, threshold REAL NOT NULL,
+created_at REAL NOT NULL, armed INTEGER NOT NULL, triggered_at REAL,
+triggered_price REAL, PRIMARY KEY (alert_id) ) STRICT;
+INSERT INTO pricealerts VALUES ('a', 'm', 'Rain?', 'yes', 'above', 0.6, 5.0, 1, NULL, NULL);
+INSERT INTO pricealerts VALUES ('b', 'm', 'Rain?', 'no', 'below', 0.4, 4.0, 0, 6.0, 0.39);
+PRAGMA user_version=12;
+"""
+
+
+def test_the_price_alerts_of_version_12_are_kept_by_the_console(directory: Path) -> None:
+    fill(directory)
+    with closing(sqlite3.connect(directory / DATABASE_FILE)) as connection:
+        connection.executescript(TO_VERSION_12)
+    database = open_here(directory)
+    rows = PriceAlerts(database).all()
+    database.close(NOW)
+    assert [(one["alert_id"], one["armed"], one["triggered_price"]) for one in rows] == [
+        ("a", 1, None),
+        ("b", 0, 0.39),
+    ]
+    assert {(one["service_id"], one["sent_at"], one["removed"]) for one in rows} == {("", None, 0)}
 
 
 def test_a_database_of_a_version_below_any_is_kept_aside(directory: Path) -> None:

@@ -1,3 +1,5 @@
+"""Stored price alerts."""
+
 from service_tui.storage.db.database import Database
 from service_tui.storage.price_alerts import PriceAlerts, Row
 
@@ -9,6 +11,9 @@ def stored(alert_id: str, created_at: float = NOW) -> Row:
         "armed": 0,
         "triggered_at": None,
         "triggered_price": None,
+        "service_id": "",
+        "sent_at": None,
+        "removed": 0,
         "alert_id": alert_id,
         "market_id": "m",
         "question": "Rain?",

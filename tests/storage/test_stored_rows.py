@@ -6,7 +6,7 @@ from kit.service.memory import MemoryDatabase
 from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.chain_runs import ChainRun, ChainRuns, RunSignature
 from service_tui.storage.db import tables
-from service_tui.storage.errors import ClaimedError, StorageError, UnknownTicketError
+from service_tui.storage.errors import StorageError, TakenError, UnknownTicketError
 from service_tui.storage.invitations import (
     InvitationRecord,
     keep_invitation,
@@ -122,6 +122,9 @@ def _alert(alert_id: str, created_at: float) -> Row:
         "armed": 0,
         "triggered_at": None,
         "triggered_price": None,
+        "service_id": "",
+        "sent_at": None,
+        "removed": 0,
         "alert_id": alert_id,
         "market_id": "m1",
         "question": "Rain?",
@@ -212,7 +215,7 @@ def runs() -> ChainRuns:
 
 async def test_a_subject_has_one_open_run_and_is_free_after_its_end(runs: ChainRuns) -> None:
     number = await runs.open(_run("redeem:m1"))
-    with pytest.raises(ClaimedError, match="redeem:m1 is under way already"):
+    with pytest.raises(TakenError, match="redeem:m1 is under way already"):
         await runs.open(_run("redeem:m1"))
 
     await runs.settle(number, "done", '{"ok": 1}', now=3.0)

@@ -22,7 +22,7 @@ Check = Callable[..., None]
 
 @dataclass(frozen=True)
 class Row:
-    """A claim on one statement: by a check, by a subject of later work, or by silence."""
+    """How one statement is covered: by a check, by a subject of later work, or by silence."""
 
     section: str
     name: str
@@ -31,7 +31,7 @@ class Row:
     silence: str = ""
 
     @property
-    def claim(self) -> tuple[str, str]:
+    def place(self) -> tuple[str, str]:
         return self.section, self.name
 
 

@@ -19,8 +19,8 @@ from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
 from service_tui.autoresearch.tools import TOOLS as SERVED
 from service_tui.autoresearch.worktree import repository_at
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import SystemClock
 from service_tui.commands.research_arguments import CAP_VARIABLE, cap_of
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, read_environment
@@ -77,10 +77,10 @@ def on_bench(who: Caller, work: Callable[[Bench], Awaitable[None]], *, cap: int 
     async def whole() -> None:
         with tempfile.TemporaryDirectory() as place:
             folder = new_repository(Path(place) / "skill")
-            keys = Keys(Key(who.key, who.url))
+            api_keys = ApiKeys(ApiKey(who.key, who.url))
             transport = httpx.AsyncHTTPTransport()
             async with Client(
-                transport, who.url, keys, clock=SystemClock(), rng=random.Random(1)
+                transport, who.url, api_keys, clock=SystemClock(), rng=random.Random(1)
             ) as client:
                 means = Means(
                     await repository_at(folder), Remote(client), SystemClock(), Path(place),

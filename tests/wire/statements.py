@@ -26,7 +26,7 @@ class Statement:
     digest: str
 
     @property
-    def claim(self) -> tuple[str, str]:
+    def place(self) -> tuple[str, str]:
         return self.section, self.name
 
 

@@ -1,4 +1,4 @@
-"""The interface spec against the running service: every statement, claimed and checked."""
+"""The interface spec against the running service: every statement, covered and checked."""
 
 from collections import Counter
 from collections.abc import Generator
@@ -17,7 +17,7 @@ LATER: Final[dict[str, int]] = {}
 """Rows that wait for other work, by its subject; each count reaches zero when that lands."""
 
 CHECKED: Final = [
-    pytest.param(one, marks=[pytest.mark.process] if one.claim in research_rows.STARTS_GIT else [])
+    pytest.param(one, marks=[pytest.mark.process] if one.place in research_rows.STARTS_GIT else [])
     for one in ROWS
     if one.check is not None
 ]
@@ -62,11 +62,11 @@ def test_the_list_of_statements_is_that_of_the_spec() -> None:
     assert list(statements_of(SPEC.read_text(encoding="utf-8"))) == committed()
 
 
-def test_every_statement_is_claimed_and_nothing_else_is() -> None:
-    claimed = {one.claim for one in ROWS}
-    stated = {one.claim for one in committed()}
-    assert stated - claimed == set()
-    assert claimed - stated == set()
+def test_every_statement_is_covered_and_nothing_else_is() -> None:
+    covered = {one.place for one in ROWS}
+    stated = {one.place for one in committed()}
+    assert stated - covered == set()
+    assert covered - stated == set()
 
 
 def test_every_row_is_one_thing() -> None:

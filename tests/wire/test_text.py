@@ -1,3 +1,5 @@
+"""The sanitiser of text from outside."""
+
 import unicodedata
 from collections.abc import Callable
 

@@ -15,7 +15,7 @@ from service_tui.app.renewal import client_keys
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock
-from service_tui.credentials.keys import DeskKeys, KeysError, stored_desk_keys
+from service_tui.credentials.api_keys import ApiKeysError, DeskKeys, stored_desk_keys
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import Holder, StorageError
 from service_tui.wire.endpoints.desk import WORLD
@@ -126,14 +126,14 @@ class HolderTransport(httpx.AsyncBaseTransport):
 async def is_served(data_dir: Path, clock: Clock) -> bool:
     """True if the owner answers and accepts the directory's operator key."""
     try:
-        keys = stored_desk_keys(data_dir)
-    except KeysError:
+        api_keys = stored_desk_keys(data_dir)
+    except ApiKeysError:
         return False
-    if keys is None or keys.agent is None or address_of(data_dir) is None:
+    if api_keys is None or api_keys.agent is None or address_of(data_dir) is None:
         return False
     transport = HolderTransport(data_dir)
     async with client_of_holder(
-        transport, keys, clock, random.SystemRandom(), read_only=True
+        transport, api_keys, clock, random.SystemRandom(), read_only=True
     ) as client:
         try:
             await client.health()
@@ -151,12 +151,12 @@ def may_still_serve(holder: Holder, now: float) -> bool:
 
 def client_of_holder(
     transport: httpx.AsyncBaseTransport,
-    keys: DeskKeys,
+    api_keys: DeskKeys,
     clock: Clock,
     rng: random.Random,
     *,
     read_only: bool,
 ) -> Client:
     """A client with the directory's keys, which are sent to its owner alone."""
-    both = client_keys(keys, HOLDER_URL)
+    both = client_keys(api_keys, HOLDER_URL)
     return Client(transport, HOLDER_URL, both, clock=clock, rng=rng, read_only=read_only)

@@ -15,7 +15,7 @@ from service_tui.app.renewal import renewing
 from service_tui.app.succession import succeeding
 from service_tui.app.vault import vault_of
 from service_tui.clock import Clock
-from service_tui.credentials.keys import KeysError, stored_desk_keys
+from service_tui.credentials.api_keys import ApiKeysError, stored_desk_keys
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import Noticed
 from service_tui.desk.opening import open_desk
@@ -40,16 +40,16 @@ async def attached_parts(
         The desk.
 
     Raises:
-        KeysError: the directory has no keys yet.
+        ApiKeysError: the directory has no keys yet.
     """
-    keys = stored_desk_keys(options.data_dir)
-    if keys is None or keys.agent is None:
-        raise KeysError(f"{options.data_dir} has no keys yet: its owner is still starting")
+    api_keys = stored_desk_keys(options.data_dir)
+    if api_keys is None or api_keys.agent is None:
+        raise ApiKeysError(f"{options.data_dir} has no keys yet: its owner is still starting")
     transport = HolderTransport(options.data_dir)
     async with (
         open_beside(options.data_dir, clock) as data,
         succeeding(options, clock, signs=False) as succession,
-        client_of_holder(transport, keys, clock, rng, read_only=options.read_only) as client,
+        client_of_holder(transport, api_keys, clock, rng, read_only=options.read_only) as client,
     ):
         await take_over(options, data, clock)
         context = DeskContext(
@@ -59,7 +59,7 @@ async def attached_parts(
             new_id=lambda: f"{rng.getrandbits(128):032x}",
             rng=rng,
             listen=lambda after: client.listen(EVENTS, after=after),
-            renew=renewing(options.data_dir, client, keys, HOLDER_URL),
+            renew=renewing(options.data_dir, client, api_keys, HOLDER_URL),
             # Exits run in one place: at the owner.
             executes=False,
             halts=kept_halts(options.data_dir),
@@ -67,7 +67,7 @@ async def attached_parts(
             vault=vault_of(options),
             policy=SigningPolicy(exchange=ExchangeVersion(options.exchange)),
             notes=options.data_dir,
-            held_in=options.data_dir,
+            holder_dir=options.data_dir,
         )
         own = read_preferences(data.database.path.with_name(DATABASE_FILE))
         state = replace(initial, preferences={**initial.preferences, **own})
@@ -84,6 +84,7 @@ def _unused(options: Options) -> str:
     """The options that only an owner can follow."""
     options_set = {
         "--seed": options.seed is not None,
+        "--history": options.history is not None,
         "--speed": options.speed is not None,
         "--plan": options.plan is not None,
         "--listen": bool(options.listen),

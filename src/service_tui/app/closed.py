@@ -7,7 +7,7 @@ from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.console.closed_desk import DeskClosedError
-from service_tui.credentials.keys import KeysError
+from service_tui.credentials.api_keys import ApiKeysError
 from service_tui.engine.codec.errors import NewerJournalError
 from service_tui.storage.errors import (
     CorruptDatabaseError,
@@ -26,7 +26,7 @@ _FIXES: Final[dict[type[Exception], str]] = {
     LostLogError: "start again to continue with what was salvaged",
     StorageError: "see the log, or give another --data-dir",
     NewerJournalError: "use the newer program, or give another --data-dir",
-    KeysError: "repair the file, or move it away",
+    ApiKeysError: "repair the file, or move it away",
     ServiceError: "check the log and the disk space",
     ValueError: "correct the address or the key",
 }

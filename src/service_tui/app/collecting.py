@@ -8,7 +8,7 @@ from typing import Final
 
 EVERY: Final = 10
 AT_LEAST_EVERY: Final = 60
-"""Calls between two full collections: while the person rests, and without any rest."""
+"""Calls, one a second, between two full collections: while the person rests, and without rest."""
 
 SETTLED: Final = 2
 """Full collections after which everything has been opened: the objects of then stay for good."""

@@ -37,7 +37,7 @@ class Data:
 
     def publish(self, address: str | None) -> None:
         """Publish this process's address to other processes; None withdraws it."""
-        if self.lock is not None and self.lock.is_held:
+        if self.lock is not None and self.lock.is_ours:
             self.lock.publish(address)
 
 

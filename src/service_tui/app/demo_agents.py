@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from service_tui.app.demo_ideas import DemoIdea, closing_favourite, first_new, momentum, news
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
-from service_tui.credentials.keys import DeskKeys
+from service_tui.credentials.api_keys import DeskKeys
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.agents import DEMO_AGENTS
@@ -151,11 +151,11 @@ class DemoDesk:
         """Look and buy again and again, until the agent is retired."""
         # Nobody but this task ever has the key, so none is kept: each start gets another one.
         reply = await self._operator.call(DESK_NEW_KEY, path={"agent_id": agent_id})
-        keys = Keys(Key(reply.answer.api_key, BASE_URL))
+        api_keys = ApiKeys(ApiKey(reply.answer.api_key, BASE_URL))
         agent, clock, rng = self._sim.service.world.agents[agent_id], self._clock, self._rng
         # What was refused since the start: the agent asks for something else then.
         refused = set[str]()
-        async with Client(self._sim.transport, BASE_URL, keys, clock=clock, rng=rng) as client:
+        async with Client(self._sim.transport, BASE_URL, api_keys, clock=clock, rng=rng) as client:
             await clock.sleep(demo.first_s)
             while not agent.settings.retired:
                 is_barred = agent.settings.suspended or agent.settings.is_paused
@@ -171,7 +171,7 @@ class DemoDesk:
         A market in which it is refused is added to `refused`.
         """
         state = self._desk.state
-        if any(trade.agent_id == agent_id for trade in state.supervision.held):
+        if any(trade.agent_id == agent_id for trade in state.supervision.pending_trades):
             return
         taken = refused.union(self._sim.service.world.agents[agent_id].positions)
         idea = first_new(demo.ideas(state), state.markets, taken)
@@ -200,24 +200,25 @@ class DemoDesk:
 
 @asynccontextmanager
 async def demo_agents(
-    sim: Sim, desk: Desk, keys: DeskKeys, means: tuple[Clock, random.Random]
+    sim: Sim, desk: Desk, api_keys: DeskKeys, means: tuple[Clock, random.Random]
 ) -> AsyncGenerator[None]:
     """The demo agents of a world at work while the context lasts.
 
     Args:
         sim: the embedded service.
         desk: the desk on it.
-        keys: the operator's, and whether the world has just begun: only then they are registered.
+        api_keys: the operator's, and whether the world has just begun: only then they are
+            registered.
         means: time, and what spreads their looks.
     """
     clock, rng = means
-    operator = Keys(operator=Key(keys.operator, BASE_URL))
+    operator = ApiKeys(operator=ApiKey(api_keys.operator, BASE_URL))
     async with (
         Client(sim.transport, BASE_URL, operator, clock=clock, rng=rng) as client,
         asyncio.TaskGroup() as tasks,
     ):
         demos = DemoDesk(sim, desk, client, means)
-        work = tasks.create_task(demos.work(is_new=keys.is_first))
+        work = tasks.create_task(demos.work(is_new=api_keys.is_first))
         try:
             yield
         finally:

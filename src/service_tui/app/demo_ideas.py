@@ -1,4 +1,4 @@
-"""What the demo agents of a new world would buy: three plain strategies. Pure.
+"""The buys of a new world's demo agents: three plain strategies. Pure.
 
 They are there to be watched. None of them knows more than anybody who looks at the list.
 """
@@ -20,7 +20,7 @@ FAVOURITE: Final = 0.75
 
 
 class DemoIdea(NamedTuple):
-    """One buy that a strategy would make, and why; `edge` is claimed, in points of price."""
+    """One buy that a strategy would make, and why; `edge` is what it states, in points of price."""
 
     market_id: str
     side: Side

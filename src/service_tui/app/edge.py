@@ -1,4 +1,4 @@
-"""What answers at the port of a process of a shared desk, whoever leads.
+"""Answers calls at a shared desk's port: itself where it can, else forwarded to the leader.
 
 The leader's app answers everything. A follower's copy answers reads that it has every row for. All
 else is forwarded to the leader, call by call, so that a connection may carry both.
@@ -264,7 +264,7 @@ def _without_body(receive: Receive) -> Receive:
 
 
 def _refusal(scope: Scope, headers: SentHeaders) -> Sentence | None:
-    """What this port refuses by itself: sent on, a call would come by the name of another one."""
+    """Refuse a call that must not be forwarded: the leader would take it for another caller's."""
     is_form = is_own_form(scope["method"], scope["path"])
     try:
         entrance_of(scope).check(headers, direct_peer_of(scope), own_page=is_form)
@@ -365,7 +365,7 @@ class Forwarder:
             await answer.aclose()
 
     async def _sent(self, request: httpx.Request) -> "httpx.Response | Sentence":
-        """The leader's answer as far as its head, or what the caller gets in its place."""
+        """The status and headers of the leader's answer, or the sentence that replaces it."""
         reads = request.method in _READING
         try:
             response = await self._answer(request)

@@ -1,4 +1,4 @@
-"""The desk of a service without a console, and what a desk beside its service needs."""
+"""A desk without a console, and the dependencies of a desk on an embedded service."""
 
 import random
 from collections.abc import AsyncGenerator
@@ -9,7 +9,7 @@ from service_tui.app.halts import kept_halts
 from service_tui.app.renewal import client_keys, renewing
 from service_tui.client.client import Client
 from service_tui.clock import Clock
-from service_tui.credentials.keys import DeskKeys
+from service_tui.credentials.api_keys import DeskKeys
 from service_tui.desk.opening import open_desk
 from service_tui.desk.ports import DeskContext, Listen
 from service_tui.desk.slices.service import Phase, ServiceView
@@ -22,7 +22,7 @@ from service_tui.wire.events import EventBody
 
 @asynccontextmanager
 async def exits_desk(
-    sim: Sim, keys: DeskKeys, database: Database, clock: Clock, *, signs: bool
+    sim: Sim, api_keys: DeskKeys, database: Database, clock: Clock, *, signs: bool
 ) -> AsyncGenerator[None]:
     """A desk without a console, for the exits of the desk's own agent while no console owns one.
 
@@ -30,12 +30,12 @@ async def exits_desk(
         Nothing; it works until the end of the context.
     """
     rng = random.SystemRandom()
-    api = client_keys(keys, BASE_URL)
+    api = client_keys(api_keys, BASE_URL)
     async with Client(sim.transport, BASE_URL, api, clock=clock, rng=rng) as client:
         context = replace(
             desk_context(client, database, clock, rng),
             listen=listen_to(sim),
-            renew=renewing(database.path.parent, client, keys, BASE_URL),
+            renew=renewing(database.path.parent, client, api_keys, BASE_URL),
             exits_only=True,
             signs=signs,
             halts=kept_halts(database.path.parent),

@@ -1,4 +1,4 @@
-"""The last halt state of each console of a data directory: one operator uses them all.
+"""The last halt record of each console of a data directory; the newest counts for all.
 
 Halts that had no database to lie in left a mark beside its place.
 

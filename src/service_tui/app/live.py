@@ -30,8 +30,8 @@ from service_tui.app.serving import serving
 from service_tui.app.team_desk import team_desk
 from service_tui.app.vault import vault_of
 from service_tui.app.waiting import until
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.client.proxies import proxy_for
 from service_tui.clock import Clock, SystemClock
 from service_tui.desk.desk import Desk
@@ -106,11 +106,11 @@ async def embedded_parts(
     """
     async with (
         open_data(options.data_dir, clock) as data,
-        open_embedded(options, data.database, clock) as (sim, keys),
+        open_embedded(options, data.database, clock) as (sim, api_keys),
         Client(
             sim.transport,
             BASE_URL,
-            client_keys(keys, BASE_URL),
+            client_keys(api_keys, BASE_URL),
             clock=clock,
             rng=rng,
             read_only=options.read_only,
@@ -125,7 +125,7 @@ async def embedded_parts(
                     vault=vault_of(options),
                     policy=SigningPolicy(exchange=ExchangeVersion(options.exchange)),
                     listen=listen_to(sim),
-                    renew=renewing(options.data_dir, client, keys, BASE_URL),
+                    renew=renewing(options.data_dir, client, api_keys, BASE_URL),
                     halts=kept_halts(options.data_dir),
                     blotters=partial(databases, options.data_dir, data.database.path),
                     executes=options.exits,
@@ -133,11 +133,11 @@ async def embedded_parts(
                 ),
             ) as desk,
             _served(options, sim, data, desk),
-            demo_agents(sim, desk, keys, (clock, rng))
+            demo_agents(sim, desk, api_keys, (clock, rng))
             if options.demo and not options.read_only
             else nullcontext(),
         ):
-            if keys.is_renewed:
+            if api_keys.is_renewed:
                 desk.ports.emit(Noticed("warn", RENEWED))
             yield desk
 
@@ -173,7 +173,7 @@ async def remote_desk(options: Options, initial: DeskState) -> AsyncGenerator[De
         Client(
             transport,
             url,
-            Keys(Key(options.api_key, url) if options.api_key else None),
+            ApiKeys(ApiKey(options.api_key, url) if options.api_key else None),
             clock=clock,
             rng=random.SystemRandom(),
             allow_insecure=options.allow_insecure,

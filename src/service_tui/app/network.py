@@ -80,7 +80,7 @@ def _proxy(options: Options, host: str) -> str | None:
     if options.tls_cert or options.tls_key:
         raise NetworkError("--trusted-proxy takes plain calls of a proxy: leave --tls-cert out")
     if options.database is not None and not ip_address(host).is_loopback:
-        # A process that stands by would be taken for the proxy, and let everybody through.
+        # A standby process would be taken for the proxy, and every caller let through.
         raise NetworkError(
             "--trusted-proxy with --database needs a --host on loopback; else give --tls-cert"
         )

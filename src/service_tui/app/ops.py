@@ -1,4 +1,4 @@
-"""Health and metrics of a service process, on a port of their own for its operator."""
+"""Serves health and metrics of a service process on a separate port, for its operator."""
 
 import json
 from collections.abc import AsyncGenerator, Callable, Mapping

@@ -34,6 +34,8 @@ class Options:
     `tls_cert` and `tls_key` encrypt, or `trusted_proxy` has done so before. `invitations` says
     whether agents need one, None: on a network they do.
     `demo`: a new offline world begins with demo agents.
+    `history` is the history on which a new world runs, from the time `history_from` on; None: the
+    world is invented.
     `worlds` are several of them, by commas or `all`, in the place of the one.
     """
 
@@ -84,3 +86,5 @@ class Options:
         return self.is_on_network if self.invitations is None else self.invitations
 
     worlds: str | None = None
+    history: str | None = None
+    history_from: str | None = None

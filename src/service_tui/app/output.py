@@ -44,6 +44,12 @@ def print_error(text: str) -> None:
             sys.stderr.flush()
 
 
+def print_progress(text: str) -> None:
+    """Print how far a long command is, on a terminal alone: in a log each line would stay."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        print_error(f"{text}\n")
+
+
 def _shown(text: str) -> str:
     # Most of it is plain, and a start waits for no import that it can do without.
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():

@@ -10,13 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
-from service_tui.credentials.keys import (
+from service_tui.credentials.api_keys import (
     DESK_FILE,
+    ApiKeysError,
     DeskKeys,
-    KeysError,
     keep_desk_keys,
     stored_desk_keys,
 )
@@ -41,45 +41,47 @@ OWN_AGENT: Final = "own_agent"
 RENEWED: Final = f"the key in {DESK_FILE} was lost or wrong: key replaced, account kept"
 
 
-async def keys_of_own_agent(sim: Sim, database: Database, keys: DeskKeys, clock: Clock) -> DeskKeys:
+async def keys_of_own_agent(
+    sim: Sim, database: Database, api_keys: DeskKeys, clock: Clock
+) -> DeskKeys:
     """Make sure that the desk has its agent and a working key for it.
 
     Args:
         sim: the running service.
         database: its database; the keys lie beside it.
-        keys: the content of the key file.
+        api_keys: the content of the key file.
         clock: for the calls.
 
     Returns:
         The keys, stored on disk before they are used; `is_renewed` if the agent got a new one.
 
     Raises:
-        KeysError: the operator's key is malformed, or the file cannot be written.
+        ApiKeysError: the operator's key is malformed, or the file cannot be written.
     """
     data_dir = database.path.parent
     client = Client(
         sim.transport,
         BASE_URL,
-        Keys(operator=_operator_key(keys, data_dir)),
+        ApiKeys(operator=_operator_key(api_keys, data_dir)),
         clock=clock,
         rng=random.SystemRandom(),
     )
     cache = CacheStore(database)
     kept_id = cache.preferences().get(OWN_AGENT, "")
     agents = sim.service.world.agents
-    named = agents.get(keys.agent_id or "")
-    if named is None or keys.agent is None or hash_of(keys.agent) != named.key_hash:
+    named = agents.get(api_keys.agent_id or "")
+    if named is None or api_keys.agent is None or hash_of(api_keys.agent) != named.key_hash:
         own = agents.get(kept_id) or named or _first_of_its_name(agents.values())
         async with client as operator:
             if own is None:
                 is_first = not agents
-                keys = replace(await _registered(operator, keys), is_first=is_first)
+                api_keys = replace(await _registered(operator, api_keys), is_first=is_first)
             else:
-                keys = await _renewed(operator, keys, own)
-        keep_desk_keys(data_dir, keys)
-    if keys.agent_id is not None and keys.agent_id != kept_id:
-        await cache.put_preference(OWN_AGENT, keys.agent_id)
-    return keys
+                api_keys = await _renewed(operator, api_keys, own)
+        keep_desk_keys(data_dir, api_keys)
+    if api_keys.agent_id is not None and api_keys.agent_id != kept_id:
+        await cache.put_preference(OWN_AGENT, api_keys.agent_id)
+    return api_keys
 
 
 def own_key_writer(data_dir: Path) -> Callable[[str], None]:
@@ -91,7 +93,7 @@ def own_key_writer(data_dir: Path) -> Callable[[str], None]:
             if stored is None:
                 raise StorageError(f"{data_dir / DESK_FILE} is missing")
             keep_desk_keys(data_dir, replace(stored, agent=key))
-        except KeysError as error:
+        except ApiKeysError as error:
             raise StorageError(str(error)) from error
 
     return keep
@@ -104,21 +106,21 @@ def _first_of_its_name(agents: Iterable[Agent]) -> Agent | None:
     return first if first is not None and first.settings.name == DESK_AGENT else None
 
 
-def _operator_key(keys: DeskKeys, data_dir: Path) -> Key:
+def _operator_key(api_keys: DeskKeys, data_dir: Path) -> ApiKey:
     try:
-        return Key(keys.operator, BASE_URL)
+        return ApiKey(api_keys.operator, BASE_URL)
     except ValueError as error:
         message = f"invalid operator key in {data_dir / DESK_FILE} ({error})"
-        raise KeysError(message) from error
+        raise ApiKeysError(message) from error
 
 
-async def _registered(operator: Client, keys: DeskKeys) -> DeskKeys:
+async def _registered(operator: Client, api_keys: DeskKeys) -> DeskKeys:
     reply = await operator.call(REGISTER, body=RegisterRequest(name=DESK_AGENT))
-    return replace(keys, agent=reply.answer.api_key, agent_id=reply.answer.agent_id)
+    return replace(api_keys, agent=reply.answer.api_key, agent_id=reply.answer.agent_id)
 
 
-async def _renewed(operator: Client, keys: DeskKeys, own: Agent) -> DeskKeys:
+async def _renewed(operator: Client, api_keys: DeskKeys, own: Agent) -> DeskKeys:
     """Another key for the same account; the old one no longer works."""
     reply = await operator.call(DESK_NEW_KEY, path={"agent_id": own.agent_id})
     log.warning("%s", RENEWED)
-    return replace(keys, agent=reply.answer.api_key, agent_id=own.agent_id, is_renewed=True)
+    return replace(api_keys, agent=reply.answer.api_key, agent_id=own.agent_id, is_renewed=True)

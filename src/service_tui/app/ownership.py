@@ -16,15 +16,15 @@ from starlette.types import ASGIApp
 
 from service_tui.app.attached import loopback_transport
 from service_tui.app.data import open_data
+from service_tui.app.histories import history_of, topics_for
 from service_tui.app.options import Options
 from service_tui.app.own_agent import keys_of_own_agent, own_key_writer
 from service_tui.app.renewal import client_keys
-from service_tui.app.topics import load_topics
+from service_tui.client.api_keys import ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
-from service_tui.client.keys import Keys
 from service_tui.clock import Clock
-from service_tui.credentials.keys import DeskKeys, desk_keys
+from service_tui.credentials.api_keys import DeskKeys, desk_keys
 from service_tui.credentials.webhook_secrets import SecretFile
 from service_tui.server.embedded import Sim, SimSettings, open_sim
 from service_tui.server.http.loopback import address_of, bind, listen
@@ -74,17 +74,17 @@ async def open_embedded(
     Yields:
         The service, and the keys of this directory.
     """
-    keys = desk_keys(options.data_dir)
-    settings = replace(sim_settings(options, keys), address=address)
+    api_keys = desk_keys(options.data_dir)
+    settings = replace(sim_settings(options, api_keys), address=address)
     async with open_sim(database, clock, settings) as sim:
-        keys = await keys_of_own_agent(sim, database, keys, clock)
-        sim.service.operator_agent = keys.agent_id
+        api_keys = await keys_of_own_agent(sim, database, api_keys, clock)
+        sim.service.operator_agent = api_keys.agent_id
         sim.service.keep_own_key = own_key_writer(options.data_dir)
-        await _halt_as_marked(sim, keys, options.data_dir, clock)
-        yield sim, keys
+        await _halt_as_marked(sim, api_keys, options.data_dir, clock)
+        yield sim, api_keys
 
 
-async def _halt_as_marked(sim: Sim, keys: DeskKeys, data_dir: Path, clock: Clock) -> None:
+async def _halt_as_marked(sim: Sim, api_keys: DeskKeys, data_dir: Path, clock: Clock) -> None:
     """Halt a service whose directory was marked as halted, before anybody can reach it."""
     if marked_at(data_dir) is None:
         return
@@ -94,7 +94,7 @@ async def _halt_as_marked(sim: Sim, keys: DeskKeys, data_dir: Path, clock: Clock
 
     if newest(kept_halts(data_dir)) is None:
         return
-    own = client_keys(keys, BASE_URL)
+    own = client_keys(api_keys, BASE_URL)
     rng = random.SystemRandom()
     async with Client(sim.transport, BASE_URL, own, clock=clock, rng=rng) as client:
         try:
@@ -104,14 +104,15 @@ async def _halt_as_marked(sim: Sim, keys: DeskKeys, data_dir: Path, clock: Clock
             log.warning("the halt of the mark was not kept: %s", error)
 
 
-def sim_settings(options: Options, keys: DeskKeys) -> SimSettings:
+def sim_settings(options: Options, api_keys: DeskKeys) -> SimSettings:
     """How the options set a service up, with the operator's key of this data directory."""
     return SimSettings(
         seed=options.seed if options.seed is not None else secrets.randbelow(2**31),
-        topics=load_topics(),
+        topics=topics_for(options.data_dir),
+        history=history_of(options),
         plan=options.plan,
         speed=options.speed,
-        operator_key=keys.operator,
+        operator_key=api_keys.operator,
         limits=options.limits,
         signal_ttl_s=SIGNAL_TTL_S if options.signal_ttl_s is None else options.signal_ttl_s,
         exchange=ExchangeVersion(options.exchange),
@@ -151,11 +152,11 @@ async def own_directory(
         DirectoryLockedError: another process was faster.
     """
     async with AsyncExitStack() as stack:
-        # Bound first: whoever calls as soon as the port answers is given links to it.
+        # Bound first: the first answers of the port already contain links to it.
         port = stack.enter_context(bind() if listener is None else listener.dup())
         data = await stack.enter_async_context(open_data(options.data_dir, clock))
         links = link or address_of(port)
-        sim, keys = await stack.enter_async_context(
+        sim, api_keys = await stack.enter_async_context(
             open_embedded(options, data.database, clock, address=links)
         )
         address = await stack.enter_async_context(listen(sim.app, listener=port, around=around))
@@ -166,7 +167,7 @@ async def own_directory(
             await asyncio.to_thread(importlib.import_module, "service_tui.app.exits_desk")
             from service_tui.app.exits_desk import exits_desk  # noqa: PLC0415 - loaded by now
 
-            async with exits_desk(sim, keys, data.database, clock, signs=signs):
+            async with exits_desk(sim, api_keys, data.database, clock, signs=signs):
                 yield DirectoryOwner(sim, address, data.database, clock)
         finally:
             data.publish(None)
@@ -175,6 +176,6 @@ async def own_directory(
 async def _check_health(address: str, clock: Clock) -> None:
     """Request the health as any agent would, before the address is published."""
     async with Client(
-        loopback_transport(), address, Keys(), clock=clock, rng=random.SystemRandom()
+        loopback_transport(), address, ApiKeys(), clock=clock, rng=random.SystemRandom()
     ) as client:
         await client.health()

@@ -1,4 +1,4 @@
-"""Records what an open desk knows, beside its database, for as long as it is open."""
+"""Records an open desk's states beside its database, for as long as it is open."""
 
 import asyncio
 import logging
@@ -44,7 +44,7 @@ async def recording(desk: Desk, clock: Clock) -> AsyncGenerator[Recordings]:
             yield store
         finally:
             task.cancel()
-            # Here, because a console that quits cancels whoever waits for the group.
+            # Here, because a console that quits cancels every task that waits for the group.
             await writer.write_last()
 
 

@@ -4,32 +4,34 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
-from service_tui.credentials.keys import DeskKeys, KeysError, stored_desk_keys
+from service_tui.credentials.api_keys import ApiKeysError, DeskKeys, stored_desk_keys
 
 log = logging.getLogger(__name__)
 
 
-def client_keys(keys: DeskKeys, base_url: str) -> Keys:
+def client_keys(api_keys: DeskKeys, base_url: str) -> ApiKeys:
     """The keys of a data directory in the client's form."""
-    api = None if keys.agent is None else Key(keys.agent, base_url)
-    return Keys(api, Key(keys.operator, base_url))
+    api = None if api_keys.agent is None else ApiKey(api_keys.agent, base_url)
+    return ApiKeys(api, ApiKey(api_keys.operator, base_url))
 
 
-def renewing(data_dir: Path, client: Client, keys: DeskKeys, base_url: str) -> Callable[[], bool]:
+def renewing(
+    data_dir: Path, client: Client, api_keys: DeskKeys, base_url: str
+) -> Callable[[], bool]:
     """A function that gives a client the current keys of a data directory.
 
     Args:
         data_dir: where the keys are.
         client: gets the keys.
-        keys: its present keys.
+        api_keys: its present keys.
         base_url: the service that the keys are for.
 
     Returns:
         A function, True if the keys had changed; a file that cannot be read changes nothing.
     """
-    current = keys
+    current = api_keys
 
     def renew() -> bool:
         nonlocal current
@@ -38,7 +40,7 @@ def renewing(data_dir: Path, client: Client, keys: DeskKeys, base_url: str) -> C
             if stored is None or _pair(stored) == _pair(current):
                 return False
             client.renew(client_keys(stored, base_url))
-        except (KeysError, ValueError) as error:
+        except (ApiKeysError, ValueError) as error:
             log.warning("keys unchanged: %s", error)
             return False
         current = stored
@@ -47,5 +49,5 @@ def renewing(data_dir: Path, client: Client, keys: DeskKeys, base_url: str) -> C
     return renew
 
 
-def _pair(keys: DeskKeys) -> tuple[str, str | None]:
-    return keys.operator, keys.agent
+def _pair(api_keys: DeskKeys) -> tuple[str, str | None]:
+    return api_keys.operator, api_keys.agent

@@ -1,4 +1,4 @@
-"""What to do about a damaged database: restore a copy, or begin anew, by a person or a command."""
+"""Repairs a damaged database: restores a copy or starts a new desk, by choice or command."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""A process of a shared desk: it leads its world, or follows who leads it and answers reads."""
+"""A process of a shared desk: leads its world, or follows the leader and answers reads."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from service_tui.app.options import Options
 from service_tui.app.ownership import sim_settings
 from service_tui.app.signals import ends_within
 from service_tui.clock import Clock, SystemClock
-from service_tui.credentials.keys import DeskKeys, desk_keys
+from service_tui.credentials.api_keys import DeskKeys, desk_keys
 from service_tui.server.embedded import open_sim
 from service_tui.server.events.stream import STATE, OpenStreams
 from service_tui.server.following import FollowingCopy, caught_up, open_copy
@@ -59,14 +59,14 @@ Notify = Callable[[str], None]
 class ServedWorld:
     """One world as a process serves it.
 
-    `listener` is where it answers, whoever leads; `figures` is what it counts of itself, and `keys`
-    are the operator's.
+    `listener` is where it answers, whoever leads; `figures` is what it counts of itself, and
+    `api_keys` are the operator's.
     """
 
     world: WorldPlace
     listener: socket.socket
     figures: ProcessFigures
-    keys: DeskKeys
+    api_keys: DeskKeys
 
 
 class SharedProcess:
@@ -87,7 +87,7 @@ class SharedProcess:
         self._notify = notify
         self._figures = at.figures
         self._entrance = entrance_at(options, at.listener)
-        self._keys = at.keys
+        self._api_keys = at.api_keys
         self._leadership = Leadership(at.world, holder_name(), clock.monotonic)
         self._hands_over = False
         self.has_room: Callable[[], bool] = lambda: True
@@ -124,7 +124,7 @@ class SharedProcess:
             await ends_within(ending, pause_after(self._clock.monotonic() - begun))
 
     def _answering(self) -> AbstractAsyncContextManager[str]:
-        """The port, open for as long as this process lives, whatever stands behind it."""
+        """Keep the port open as long as this process lives, whether it leads or not."""
         app = Starlette()
         setattr(app.state, STATE, OpenStreams())
         return listen(
@@ -178,7 +178,7 @@ class SharedProcess:
             return
         self._warm = None
         settings = replace(
-            sim_settings(self._options, self._keys),
+            sim_settings(self._options, self._api_keys),
             operator_hash=leader.operator_hash,
             address=self._address,
         )
@@ -245,7 +245,7 @@ class SharedProcess:
         return True
 
     def _report_trouble(self, trouble: str) -> None:
-        """Tell once what is wrong, and once that it is well again."""
+        """Report a trouble once, and once that it is over."""
         if trouble != self._trouble:
             self._notify(f"waiting: {trouble}" if trouble else "the database answers again")
             log.warning("%s", trouble or "the database answers again")
@@ -284,9 +284,11 @@ class SharedProcess:
         """The service of the world, open to callers."""
         warm, self._warm = self._warm, None
         leadership, options = self._leadership, self._options
-        operator = await asyncio.to_thread(leadership.operator_hash, hash_of(self._keys.operator))
+        operator = await asyncio.to_thread(
+            leadership.operator_hash, hash_of(self._api_keys.operator)
+        )
         settings = replace(
-            sim_settings(options, self._keys), operator_hash=operator, address=self._address
+            sim_settings(options, self._api_keys), operator_hash=operator, address=self._address
         )
         path = options.data_dir / WORLD_FILE
         database = SharedDatabase(self._place, leadership, path)
@@ -315,7 +317,7 @@ def answers_at(leader: Leader | None) -> str | None:
 
 
 def may_lead(leader: Leader | None, *, has_room: bool) -> bool:
-    """True if there is room for one world more, or nobody else has led this one for long."""
+    """True if this process has room for a world, or this one has had no leader for long."""
     return has_room or (leader is not None and leader.silent_s > ALONE_S)
 
 

@@ -1,8 +1,8 @@
-"""From the options to a first paint of cached state, then the desk behind it."""
+"""Starts the console: first paints the cached state, then opens the desk behind it."""
 
 import asyncio
 import importlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -25,7 +25,7 @@ from service_tui.desk.cached_state import STATE_KEY, load_state
 from service_tui.desk.slices.halt import newest
 from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.state import DeskState
-from service_tui.settings import KEY_FILE
+from service_tui.settings import COMMAND_FILE, KEY_FILE
 from service_tui.storage.cached_state import read_cache, read_preferences
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import StorageError
@@ -34,6 +34,7 @@ from service_tui.terms import Mode, Venue
 from service_tui.units import Timestamp
 
 if TYPE_CHECKING:
+    from service_tui.console.own_commands import OwnCommands
     from service_tui.desk.recording.player import Player
     from service_tui.storage.recordings import Recordings
 
@@ -180,10 +181,21 @@ def open_console(options: Options, *, drills: Drills = tuple, has_tour: bool = F
     return ConsoleEnd(code, "" if code else app.drill.next_name)
 
 
+def _own_commands(path: Path, moved: Mapping[str, tuple[str, ...]]) -> "OwnCommands | None":
+    """The person's own commands; None without a file of them."""
+    if not path.exists():
+        return None
+    # It brings every command of the console, which no first paint waits for.
+    from service_tui.console.own_commands import read_own_commands  # noqa: PLC0415
+
+    return read_own_commands(path, moved)
+
+
 def console_of(options: Options, *, drills: Drills = tuple, has_tour: bool = False) -> ConsoleApp:
-    """The console of these options, which does not run yet; `open_console` says the rest."""
+    """The console for these options, not running yet; see `open_console`."""
     themes = load_themes(shipped_folder(), options.config_dir / "themes")
     initial = first_state(options, SystemClock().now())
+    own_keys = read_own_keys(options.config_dir / KEY_FILE)
     recorded = Recorded() if options.recording and not options.scripted else None
     return ConsoleApp(
         open_desk=lambda: open_desk(options, initial, recorded),
@@ -192,7 +204,8 @@ def console_of(options: Options, *, drills: Drills = tuple, has_tour: bool = Fal
         themes=themes,
         log_path=str(options.log_path),
         data_path=str(options.data_dir),
-        own_keys=read_own_keys(options.config_dir / KEY_FILE),
+        own_keys=own_keys,
+        own_commands=_own_commands(options.config_dir / COMMAND_FILE, own_keys.moved),
         drills=drills,
         has_tour=has_tour,
         has_demo=options.demo and options.url is None,

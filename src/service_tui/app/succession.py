@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from service_tui.app.options import Options
 from service_tui.clock import Clock
-from service_tui.credentials.keys import KeysError
+from service_tui.credentials.api_keys import ApiKeysError
 from service_tui.desk.facts import Fact, Noticed, Served
 from service_tui.engine.codec.errors import NewerJournalError
 from service_tui.loading import imported
@@ -38,7 +38,7 @@ TAKEN_OVER: Final = (
     "the program that owned this directory has ended: this console serves it now, at {}"
 )
 
-_REASONS: Final = (StorageError, KeysError, NewerJournalError, OSError)
+_REASONS: Final = (StorageError, ApiKeysError, NewerJournalError, OSError)
 """Why a directory cannot be owned; anything else is a bug."""
 
 

@@ -18,9 +18,9 @@ from service_tui.app.exits_desk import desk_context
 from service_tui.app.halts import kept_halts
 from service_tui.app.options import Options
 from service_tui.app.vault import vault_of
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
-from service_tui.client.keys import Key, Keys
 from service_tui.client.proxies import proxy_for
 from service_tui.clock import Clock, SystemClock
 from service_tui.desk.desk import Desk
@@ -51,14 +51,14 @@ async def team_desk(options: Options, initial: DeskState) -> AsyncGenerator[Desk
     url, clock = options.url or "", SystemClock()
     limits = httpx.Limits(keepalive_expiry=KEEPALIVE_S)
     transport = ClosingTransport(retries=0, limits=limits, proxy=proxy_for(url, os.environ))
-    key = Key(options.api_key or "", url)
+    key = ApiKey(options.api_key or "", url)
     async with (
         open_data_of(options, clock) as data,
         Client(
             transport,
             url,
             # The person's key opens what an operator may, and the agent of this console.
-            Keys(key, key),
+            ApiKeys(key, key),
             clock=clock,
             rng=random.SystemRandom(),
             allow_insecure=options.allow_insecure,

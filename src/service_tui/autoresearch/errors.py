@@ -1,4 +1,4 @@
-"""Error of a tool: a sentence, and what to do."""
+"""Errors of the autoresearch tools: a sentence, and the fix."""
 
 
 class ToolError(Exception):

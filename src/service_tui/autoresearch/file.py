@@ -1,4 +1,4 @@
-"""The file of a repository's sessions: read, and written beside a server that works there.
+"""Reads and writes a repository's session file, also while a server works there.
 
 A person begins and ends sessions so while an agent works.
 """

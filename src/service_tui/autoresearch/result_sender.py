@@ -1,4 +1,4 @@
-"""Sends results to the service once, in order, and keeps those it could not send."""
+"""Sends each result to the service once, in order, and stores those it could not send."""
 
 import logging
 from dataclasses import dataclass, field
@@ -57,7 +57,7 @@ class ResultSender:
             log.info("plan unknown: %s", error)
 
     async def begin(self, config: Config) -> None:
-        """Tell the service, once, of a session that has no result yet.
+        """Report a session without results to the service, once.
 
         A service that does not answer hears it before the next run; one that takes no beginnings
         learns of the session by its first result.
@@ -104,7 +104,7 @@ class ResultSender:
         return answer.is_new_best
 
     async def verified(self, result: Logged) -> list[str]:
-        """Warnings where a claimed P&L differs from the outcomes of the skill's trades."""
+        """Warnings where a stated P&L differs from the outcomes of the skill's trades."""
         config = result.config
         is_pnl = PNL in config.metric_name.lower()
         if result.status is not ExperimentStatus.KEEP or not is_pnl or result.metric is None:
@@ -113,7 +113,7 @@ class ResultSender:
             outcomes = await self.remote.outcomes(config.skill)
         except ServiceError as error:
             return [f"the P&L could not be checked against the outcomes: {error}"]
-        # A skill may trade for more than one money: what it claims must be true of one of them.
+        # A skill may trade for more than one money: what it states must be true of one of them.
         traded = [venue for venue in outcomes.by_venue.values() if venue.trades] or [outcomes]
         metric = result.metric
         nearest = min(traded, key=lambda venue: abs(metric - venue.pnl))

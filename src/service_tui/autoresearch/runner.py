@@ -115,7 +115,7 @@ class Output:
 
     def __init__(self, on_output: Callable[["Output"], None] | None = None) -> None:
         self._parts: deque[bytes] = deque()
-        self._held = 0
+        self._size = 0
         self._on_output = on_output
         self.size = 0
 
@@ -123,9 +123,9 @@ class Output:
         """Keep a part, and forget what is older than the bound."""
         self.size += len(part)
         self._parts.append(part[-KEPT_BYTES:])
-        self._held += len(self._parts[-1])
-        while self._held - len(self._parts[0]) >= KEPT_BYTES:
-            self._held -= len(self._parts.popleft())
+        self._size += len(self._parts[-1])
+        while self._size - len(self._parts[0]) >= KEPT_BYTES:
+            self._size -= len(self._parts.popleft())
         if self._on_output is not None:
             self._on_output(self)
 

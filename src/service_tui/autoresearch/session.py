@@ -196,7 +196,7 @@ class Session:
     # -- opening and closing ---------------------------------------------------------------
 
     async def open(self) -> None:
-        """Claim the repository, finish a half-done step of an earlier server, report its end.
+        """Take the repository, finish a half-done step of an earlier server, report its end.
 
         Raises:
             ToolError: another server works here, or the folder cannot be written.

@@ -1,4 +1,4 @@
-"""Git worktree of experiments on a branch of its own: keep commits, other results revert.
+"""A git worktree on a branch for experiments: commits kept ones, reverts the others.
 
 Hooks are off, nothing goes through a shell, only listed paths are touched: never what git ignores,
 never `autoresearch.*`, never a path outside of the worktree. Before every revert what is there is
@@ -528,7 +528,7 @@ class Worktree:
         return any(one.name != ".git" for one in self.folder.iterdir())
 
     async def check_branch(self) -> None:
-        """Refuse a worktree that somebody switched to another branch.
+        """Refuse a worktree that was switched to another branch.
 
         Raises:
             ToolError: it is not on its own.

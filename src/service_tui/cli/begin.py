@@ -1,4 +1,4 @@
-"""What a start comes to: flags first, then the environment, the file, and stored profiles."""
+"""Merges the start options: flags first, then environment, `config.toml` and stored profiles."""
 
 import argparse
 import os
@@ -23,7 +23,7 @@ from service_tui.settings import KEY, ConfigFile, SettingError, settle
 from service_tui.terms import Plan
 
 if TYPE_CHECKING:
-    from service_tui.credentials.keys import Profile
+    from service_tui.credentials.api_keys import Profile
 
 OPENS: Final = frozenset({
     "console",
@@ -51,6 +51,8 @@ LOCAL: Final = frozenset({
     "config",
     "completion",
     "db",
+    "history",
+    "evaluate",
 })
 """Commands that ignore the service that a file or the environment names."""
 
@@ -193,6 +195,8 @@ def options_of(arguments: argparse.Namespace, environment: Environment) -> Optio
         ops_port=arguments.ops_port if arguments.command == "serve" else None,
         database=_of_shared(arguments, "database"),
         world=_of_shared(arguments, "world") or "main",
+        history=_text(getattr(arguments, "history", None)),
+        history_from=_text(getattr(arguments, "history_from", None)),
         **(_of_network(arguments) if arguments.command == "serve" else {}),
         worlds=_of_shared(arguments, "worlds") if arguments.command == "serve" else None,
     )
@@ -241,11 +245,11 @@ def _stored(name: str, environment: Environment) -> "Profile":
 
 def _profiles(environment: Environment) -> "Mapping[str, Profile]":
     """Every stored service by its name; CannotError if the file cannot be read."""
-    from service_tui.credentials.keys import KeysError, profiles  # noqa: PLC0415
+    from service_tui.credentials.api_keys import ApiKeysError, profiles  # noqa: PLC0415
 
     try:
         return profiles(environment.config_dir)
-    except KeysError as error:
+    except ApiKeysError as error:
         raise CannotError(str(error)) from error
 
 
@@ -328,12 +332,12 @@ def _check_proxy(url: str) -> None:
 
 def _key_of(profile: "Profile") -> str:
     """The key of a stored service, from its file or from the keyring."""
-    from service_tui.credentials.keys import KeysError  # noqa: PLC0415
+    from service_tui.credentials.api_keys import ApiKeysError  # noqa: PLC0415
     from service_tui.credentials.login import key_of  # noqa: PLC0415
 
     try:
         return key_of(profile)
-    except KeysError as error:
+    except ApiKeysError as error:
         raise CannotError(str(error)) from error
 
 

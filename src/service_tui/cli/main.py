@@ -10,6 +10,7 @@ import os
 import platform
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
@@ -19,7 +20,13 @@ from typing import TYPE_CHECKING, Final
 from service_tui.app.address import AddressError, check_url
 from service_tui.app.collecting import collect_from_now
 from service_tui.app.options import Options
-from service_tui.app.output import OutputError, print_error, print_lines, print_text
+from service_tui.app.output import (
+    OutputError,
+    print_error,
+    print_lines,
+    print_progress,
+    print_text,
+)
 from service_tui.cli.begin import CannotError, arguments_of, options_of, with_file
 from service_tui.cli.parser import LISTS, ORDERS, RESUME_ASKS, parser_of
 from service_tui.cli.terminal import is_terminal, prepare_for_keys, read_secret, require_terminal
@@ -267,11 +274,11 @@ def _web(options: Options, arguments: argparse.Namespace) -> int:
 
 def _require_stored_key(options: Options) -> None:
     """Raise CannotError unless a stored profile has a key for the service."""
-    from service_tui.credentials.keys import KeysError, profiles  # noqa: PLC0415
+    from service_tui.credentials.api_keys import ApiKeysError, profiles  # noqa: PLC0415
 
     try:
         stored = profiles(options.config_dir).values()
-    except KeysError as error:
+    except ApiKeysError as error:
         raise CannotError(str(error)) from error
     if all(profile.url != options.url for profile in stored):
         raise CannotError(
@@ -354,9 +361,9 @@ def _print_report(report: "HaltReport") -> int:
 
 def _login(options: Options, arguments: argparse.Namespace) -> int:
     """Read the key unseen and store it for its address."""
-    from service_tui.client.keys import Key  # noqa: PLC0415
-    from service_tui.credentials.keys import (  # noqa: PLC0415
-        KeysError,
+    from service_tui.client.api_keys import ApiKey  # noqa: PLC0415
+    from service_tui.credentials.api_keys import (  # noqa: PLC0415
+        ApiKeysError,
         Profile,
         profiles,
     )
@@ -365,7 +372,7 @@ def _login(options: Options, arguments: argparse.Namespace) -> int:
     address = check_url(arguments.url, may_be_plain=options.allow_insecure)
     key = api_key(read_secret(f"API key for {address}: "))
     try:
-        Key(key, address)
+        ApiKey(key, address)
     except ValueError as error:
         raise CannotError(f"invalid key: {error}; nothing stored") from None
     try:
@@ -374,7 +381,7 @@ def _login(options: Options, arguments: argparse.Namespace) -> int:
             _confirm_replacement(before.name, before.url)
         profile = Profile(arguments.name, address, key)
         keep(options.config_dir, profile, in_keyring=arguments.keyring)
-    except KeysError as error:
+    except ApiKeysError as error:
         raise CannotError(f"key not stored: {error}") from error
     print_lines(f"stored; open the desk with 'service-tui --profile {arguments.name}'")
     return OK
@@ -382,12 +389,12 @@ def _login(options: Options, arguments: argparse.Namespace) -> int:
 
 def _logout(options: Options, arguments: argparse.Namespace) -> int:
     """Remove a stored key, from its file or from the keyring."""
-    from service_tui.credentials.keys import KeysError  # noqa: PLC0415
+    from service_tui.credentials.api_keys import ApiKeysError  # noqa: PLC0415
     from service_tui.credentials.login import forget  # noqa: PLC0415
 
     try:
         removed = forget(options.config_dir, arguments.name)
-    except KeysError as error:
+    except ApiKeysError as error:
         raise CannotError(f"nothing removed: {error}") from error
     if removed is None:
         raise CannotError(f"no profile {arguments.name!r}")
@@ -411,12 +418,12 @@ def _keys(options: Options, arguments: argparse.Namespace) -> int:
     from service_tui.credentials.system_keyring import system_keyring  # noqa: PLC0415
     from service_tui.credentials.wallet_keys import WalletKeys  # noqa: PLC0415
 
-    keys = WalletKeys(options.data_dir, keyring=system_keyring)
+    wallet_keys = WalletKeys(options.data_dir, keyring=system_keyring)
     request = KeyRequest(
         arguments.action, arguments.address, options.wallet_key, arguments.keyring, read_secret
     )
     try:
-        report = run_command(keys, request)
+        report = run_command(wallet_keys, request)
     except KeysCommandError as error:
         raise CannotError(str(error)) from error
     print_lines(*report.lines)
@@ -566,6 +573,38 @@ def _db(options: Options, arguments: argparse.Namespace) -> int:
     return OK if is_well else CANNOT
 
 
+def _history(options: Options, arguments: argparse.Namespace) -> int:
+    """Import recorded markets, list what was imported, or remove it."""
+    from service_tui.commands.history import run_history  # noqa: PLC0415
+    from service_tui.storage.errors import StorageError  # noqa: PLC0415
+
+    try:
+        print_lines(
+            *run_history(
+                options.data_dir, arguments, on_progress=print_progress, clock=time.monotonic
+            )
+        )
+    except StorageError as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
+def _evaluate(options: Options, arguments: argparse.Namespace) -> int:
+    """Try skills on worlds of their own, and print the report."""
+    from service_tui.commands.evaluate import EvaluateError, run_evaluate  # noqa: PLC0415
+    from service_tui.storage.errors import StorageError  # noqa: PLC0415
+
+    try:
+        print_lines(
+            *run_evaluate(
+                options.data_dir, arguments, on_progress=print_progress, clock=time.monotonic
+            )
+        )
+    except (EvaluateError, StorageError) as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
 def _config(options: Options, arguments: argparse.Namespace) -> int:
     """Print each setting, its value and its source; secrets stay hidden."""
     from service_tui.commands.config import as_json, as_lines  # noqa: PLC0415
@@ -677,4 +716,6 @@ _COMMANDS: Final = {
     "restore": _keep,
     "verify": _keep,
     "db": _db,
+    "history": _history,
+    "evaluate": _evaluate,
 }

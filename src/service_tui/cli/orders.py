@@ -1,4 +1,4 @@
-"""The orders of the command line: what is requested, and the question before it is sent."""
+"""Orders on the command line: parsing the request, and the confirmation before sending."""
 
 import argparse
 import sys

@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
+from service_tui.app.output import print_text
 from service_tui.commands.research_arguments import ABOUT_AUTORESEARCH, add_arguments
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, Environment
 from service_tui.settings import (
@@ -21,6 +22,9 @@ from service_tui.settings import (
 )
 from service_tui.terms import PersonRole, Venue
 from service_tui.version import VERSION
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 USAGE_ERROR: Final = 2
 LOG_FILE: Final = "service-tui.log"
@@ -39,6 +43,10 @@ COMMON: Final = (
     "log_level",
 )
 """Settings whose flag every command takes."""
+
+OF_SHARED: Final = ("database", "world", "worlds")
+OF_HISTORY: Final = ("history", "history_from")
+"""Settings of `serve`; the second ones of the console, too."""
 
 ORDERS: Final[Mapping[str, str]] = {
     "quote": "shares, price and cost of an order; nothing is sent",
@@ -87,6 +95,7 @@ PEOPLE_ACTS: Final[Mapping[str, str]] = {
 LISTS: Final[Mapping[str, str]] = {
     "status": "cash, equity, limits and what needs you",
     "markets": "markets, the most traded first",
+    "events": "questions with several outcomes: the sum of YES, what a set costs and pays",
     "positions": "your open positions",
     "orders": "your open orders",
     "fills": "fills of every agent, the newest first, without payouts",
@@ -96,6 +105,7 @@ LISTS: Final[Mapping[str, str]] = {
     "calendar": "what is held, in the order in which it resolves",
     "held": "positions, stops and open orders of every agent",
     "fleet": "return, drawdown and other figures of each agent",
+    "notes": "your own notes on markets, trades and days, the newest first",
     "agent-alerts": "alerts on agents, with their last firing",
 }
 """Commands that print a list, with their help."""
@@ -127,6 +137,8 @@ examples:
   service-tui positions --json               what the screens list, for scripts; also status,
                                              markets, orders, fills, agents, alerts
   service-tui buy "rain in paris" yes 25     shows the quote, asks; also quote, sell
+  service-tui history import FOLDER          real questions of the past; also list, show, remove
+  service-tui evaluate momentum              a skill on invented worlds, judged: good, or lucky?
   service-tui backup                         copy the database; also restore FILE, verify
   service-tui db check                       the database of a shared desk; also migrate, copy
   service-tui config show                    each setting and its source
@@ -146,6 +158,13 @@ class Parser(argparse.ArgumentParser):
     """A parser that prints an error in one line."""
 
     _words: Sequence[str] = ()
+
+    def print_help(self, file: "SupportsWrite[str] | None" = None) -> None:
+        """Print the help; OutputError where it cannot be written, however long it is."""
+        if file is None:
+            print_text(self.format_help())
+        else:
+            super().print_help(file)
 
     def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -255,7 +274,7 @@ def parser_of(environment: Environment) -> Parser:
     )
     parser.add_argument("--version", action="version", version=f"service-tui {VERSION}")
     _add_common(parser)
-    for of_console in ("listen", "plain", "no_demo", "recording"):
+    for of_console in ("listen", "plain", "no_demo", "recording", *OF_HISTORY):
         _add_setting(parser, of_console)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     parser.set_defaults(command="console")
@@ -294,6 +313,7 @@ def parser_of(environment: Environment) -> Parser:
     _add_reports(commands.add_parser)
     _add_keeping(commands.add_parser)
     _add_db(commands.add_parser)
+    _add_past(commands.add_parser)
     _add_config(commands.add_parser)
     _add_completion(commands.add_parser)
     return parser
@@ -311,7 +331,7 @@ def _add_serve(command: Callable[..., Parser]) -> None:
     )
     _add_common(serve)
     for setting in SETTINGS:
-        if setting.command == "serve" or setting.key in {"database", "world", "worlds"}:
+        if setting.command == "serve" or setting.key in {*OF_SHARED, *OF_HISTORY}:
             _add_setting(serve, setting.key)
 
 
@@ -640,6 +660,82 @@ def _add_db(command: Callable[..., Parser]) -> None:
     db.add_argument("target", nargs="?", default="", metavar="TO", help="of copy")
 
 
+def _add_past(command: Callable[..., Parser]) -> None:
+    """Add what works on the past: histories, and skills that are tried on them."""
+    _add_history(command)
+    _add_evaluate(command)
+
+
+def _add_history(command: Callable[..., Parser]) -> None:
+    """Add the command for recorded markets."""
+    history = command(
+        "history",
+        help="recorded markets to trade on: import, list, show, remove",
+        description="A history is a recording of real markets, on which an offline world can run: "
+        "service-tui --history NAME --from 2024-06-01. See docs/history.md.",
+        allow_abbrev=False,
+    )
+    _add_common(history)
+    actions = history.add_subparsers(dest="act", metavar="ACT", parser_class=Parser, required=True)
+
+    def add_action(name: str, about: str) -> Parser:
+        made = actions.add_parser(name, help=about, allow_abbrev=False)
+        _add_common(made)
+        return made
+
+    imported = add_action("import", "make a history of files and folders; CSV, JSON, Parquet")
+    imported.add_argument("paths", metavar="PATH", type=Path, nargs="+")
+    imported.add_argument("--name", metavar="NAME", help="default: the name of the first PATH")
+    imported.add_argument("--replace", action="store_true", help="replace the one of this name")
+    add_action("list", "list the histories").add_argument(
+        "--json", action="store_true", help="as JSON, for scripts"
+    )
+    show = add_action("show", "what is in a history, and what was left out")
+    show.add_argument("name", metavar="NAME")
+    show.add_argument("--left-out", action="store_true", help="list the rows that were left out")
+    show.add_argument("--json", action="store_true", help="as JSON, for scripts")
+    cut = add_action("cut", "a history of what was known at a time, and nothing later")
+    cut.add_argument("name", metavar="NAME")
+    cut.add_argument("--until", metavar="TIME", required=True, help="as 2024-06-01, UTC")
+    cut.add_argument("--as", dest="new_name", metavar="NAME", required=True, help="its name")
+    add_action("remove", "delete a history").add_argument("name", metavar="NAME")
+
+
+def _add_evaluate(command: Callable[..., Parser]) -> None:
+    """Add the command that judges skills."""
+    made = command(
+        "evaluate",
+        help="try skills on histories or invented worlds: good, or lucky?",
+        description="Runs each skill on worlds of its own, round by round and as fast as it can, "
+        "and judges what it did. See docs/evaluate.md.",
+        allow_abbrev=False,
+    )
+    _add_common(made)
+    made.add_argument("skills", metavar="SKILL", nargs="+", help="a skill's slug or folder")
+    made.add_argument("--history", metavar="NAME", help="recorded markets (default: invented)")
+    made.add_argument("--from", dest="begins", metavar="TIME", help="begin, as 2024-06-01")
+    made.add_argument("--to", dest="ends", metavar="TIME", help="end (default: of the history)")
+    made.add_argument("--seeds", metavar="N,N", default="1,2,3", help="invented worlds (1,2,3)")
+    made.add_argument("--days", metavar="N", type=float, default=2.0, help="of each (2)")
+    made.add_argument("--every", metavar="TIME", default="15m", help="between rounds (15m)")
+    made.add_argument("--budget", metavar="AMOUNT", type=float, help="money a day (20)")
+    made.add_argument(
+        "--anew", action="store_true", help="start the skill for each round, as the desk does"
+    )
+    made.add_argument(
+        "--holdout",
+        nargs="?",
+        const="first",
+        choices=("first", "last"),
+        help="keep back the last third of the time; 'last' judges it alone",
+    )
+    made.add_argument("--again", action="store_true", help="make trials anew that were made before")
+    made.add_argument("--name", metavar="NAME", help="of the report (default: skill and world)")
+    form = made.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON, for scripts")
+    form.add_argument("--csv", action="store_true", help="every trade, as CSV")
+
+
 def _add_skills(skills: Parser) -> None:
     """Add the actions of `skills`."""
     _add_common(skills)
@@ -697,6 +793,7 @@ def _add_setting(parser: argparse.ArgumentParser, key: str) -> None:
     else:
         parser.add_argument(
             setting.flag,
+            dest=setting.name,
             metavar=setting.metavar,
             type=partial(_parse_value, setting),
             default=argparse.SUPPRESS,

@@ -24,14 +24,14 @@ from service_tui.console.forms.monitor_draft import STOP_RULE, TARGET_RULE
 from service_tui.console.table_spec import HasQuestion, listed_name
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.command import Command
-from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
+from service_tui.desk.commands.agents import ApproveTrade, RefuseTrade
 from service_tui.desk.commands.reactor import DismissSignal, MirrorSignal
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor
 from service_tui.desk.desk import Desk
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import SignalState, SignalView
 from service_tui.desk.slices.risk import MonitorView
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
@@ -111,10 +111,13 @@ def _position(one: PositionView, view: ViewContext) -> str:
 
 
 def _approvals(state: DeskState, view: ViewContext) -> list[NumberedRow]:
-    return [NumberedRow(held.held_id, _approval(held, view)) for held in state.supervision.held]
+    return [
+        NumberedRow(one.pending_id, _approval(one, view))
+        for one in state.supervision.pending_trades
+    ]
 
 
-def _approval(trade: HeldView, view: ViewContext) -> str:
+def _approval(trade: PendingTradeView, view: ViewContext) -> str:
     if trade.action is Action.BUY:
         size = f"{view.money(trade.amount).plain} {MONEY_OF[trade.venue]}"
     else:
@@ -174,26 +177,26 @@ LISTINGS: Final = MappingProxyType[str, Listing]({
 # -- the commands ----------------------------------------------------------------------------------
 
 
-def _held(state: DeskState, key: str) -> HeldView:
-    found = next((one for one in state.supervision.held if one.held_id == key), None)
+def _pending_trade(state: DeskState, key: str) -> PendingTradeView:
+    found = next((one for one in state.supervision.pending_trades if one.pending_id == key), None)
     if found is None:
         raise PlainError("this trade waits no more; approvals lists the others")
     return found
 
 
 def _approve(state: DeskState, key: str, words: Sequence[str]) -> Command:
-    held = _held(state, key)
+    trade = _pending_trade(state, key)
     _no_more(words)
-    if is_real(held, state):
+    if is_real(trade, state):
         raise PlainError(REAL)
-    return ApproveHeld(key, _what(held))
+    return ApproveTrade(key, _what(trade))
 
 
 def _refuse(state: DeskState, key: str, words: Sequence[str]) -> Command:
-    return RefuseHeld(key, _what(_held(state, key)), " ".join(words))
+    return RefuseTrade(key, _what(_pending_trade(state, key)), " ".join(words))
 
 
-def _what(trade: HeldView) -> str:
+def _what(trade: PendingTradeView) -> str:
     name = formats.plain(trade.agent_name, 40).plain
     question = formats.plain(trade.question, 120).plain
     return f"{name}: {trade.action.value} {trade.side.value.upper()}, {question}"

@@ -1,4 +1,4 @@
-"""The terminal that a command is typed at: whether there is one, and what is read from it."""
+"""The terminal of a command: whether there is one, and reading keys and secrets from it."""
 
 import getpass
 import os

@@ -1,4 +1,4 @@
-"""One call: key, send, deadline, bounds, decode, raise."""
+"""One call: adds the key, sends, keeps deadline and bounds, decodes, or raises an error."""
 
 import asyncio
 import logging
@@ -12,6 +12,7 @@ from typing import Final, Generic, Self
 
 import httpx
 
+from service_tui.client.api_keys import ApiKey, ApiKeys, RefusedApiKeys, service_address
 from service_tui.client.errors import (
     Called,
     HeldBackError,
@@ -25,7 +26,6 @@ from service_tui.client.errors import (
     unreadable,
 )
 from service_tui.client.http_request import Names, called_of, request_of
-from service_tui.client.keys import Key, Keys, RefusedKeys, service_address
 from service_tui.client.passing import BODY_MAX, LEAVING, Passed, no_objection, pass_on
 from service_tui.client.refusals import RawAnswer, error_of
 from service_tui.client.reply import Answer, NotProtocolError, Reply, SameAnswers, decode
@@ -160,7 +160,7 @@ class Client:
         self,
         transport: httpx.AsyncBaseTransport,
         base_url: str,
-        keys: Keys,
+        api_keys: ApiKeys,
         *,
         clock: Clock,
         rng: random.Random,
@@ -173,7 +173,7 @@ class Client:
         Args:
             transport: carries requests; closed by `aclose`.
             base_url: https, or http to loopback or to an app in this process.
-            keys: all of them must belong to `base_url`.
+            api_keys: all of them must belong to `base_url`.
             clock: waits and times.
             rng: jitter of repeats.
             allow_insecure: a person accepted http to any host.
@@ -190,7 +190,7 @@ class Client:
         self._read_only = read_only
         self._names: Names = names
         self._gates = Gates(clock)
-        self._refused = RefusedKeys()
+        self._refused = RefusedApiKeys()
         self._same = SameAnswers()
         self._versions = KnownVersions()
         # What reads must include: the greatest row of our own writes, or what cannot be known.
@@ -207,7 +207,7 @@ class Client:
         self.troubled: Troubled | None = None
         """Called at every failed try of a read that is retried: the wait may be long."""
 
-        self.renew(keys)
+        self.renew(api_keys)
 
     @property
     def base_url(self) -> str:
@@ -233,7 +233,7 @@ class Client:
 
     async def pass_on(
         self,
-        key: Key,
+        key: ApiKey,
         call: tuple[str, str, bytes],
         *,
         last_word: Callable[[], str] = no_objection,
@@ -250,15 +250,15 @@ class Client:
         """
         return await pass_on(self._transport, self._base, key, call, last_word=last_word)
 
-    def renew(self, keys: Keys) -> None:
+    def renew(self, api_keys: ApiKeys) -> None:
         """Use these keys from now on; one that was refused before is tried again.
 
         Raises ForeignHostError if a key belongs to another address.
         """
-        for key in (keys.api, keys.operator):
+        for key in (api_keys.api, api_keys.operator):
             if key is not None:
                 key.authorization(self._base)
-        self._keys = keys
+        self._api_keys = api_keys
         self._refused.clear()
 
     def try_refused(self) -> None:
@@ -362,12 +362,12 @@ class Client:
         async with aclosing(response), aclosing(frames_of(response, called)) as frames:
             await self._check_opened(response, called, key)
             async for data in frames:
-                event = _event_of(endpoint, self._keys.masked(data))
+                event = _event_of(endpoint, self._api_keys.masked(data))
                 if event is not None:
                     yield event
 
     async def _check_opened(
-        self, response: httpx.Response, called: Called, key: Key | None
+        self, response: httpx.Response, called: Called, key: ApiKey | None
     ) -> None:
         """Raise what the status of a stream's answer means, if it is no stream."""
         if response.status_code == HTTPStatus.OK:
@@ -375,7 +375,7 @@ class Client:
         answer = RawAnswer(
             status=response.status_code,
             headers=response.headers,
-            raw=self._keys.masked(await _bounded(response)),
+            raw=self._api_keys.masked(await _bounded(response)),
             at=self._clock.now(),
             latency_s=0.0,
         )
@@ -386,7 +386,7 @@ class Client:
 
     def _key_of(
         self, endpoint: Endpoint[Answer], called: Called, *, sends: bool = True
-    ) -> Key | None:
+    ) -> ApiKey | None:
         """Key for an endpoint.
 
         Returns:
@@ -397,7 +397,7 @@ class Client:
         """
         if endpoint.keyless:
             return None
-        key = self._keys.operator if endpoint.operator else self._keys.api
+        key = self._api_keys.operator if endpoint.operator else self._api_keys.api
         if key is None:
             raise UnauthenticatedError(_NO_KEY, called, is_revoked=True)
         now = self._clock.monotonic()
@@ -436,9 +436,9 @@ class Client:
         return error or _reply_of(pending, answer, self._same)
 
     async def _sent_in_order(
-        self, pending: _PendingCall[Answer], key: Key | None
+        self, pending: _PendingCall[Answer], key: ApiKey | None
     ) -> RawAnswer | ServiceError:
-        """Raw answer; of a read one that includes our own writes, whoever gives it."""
+        """Raw answer; that of a read includes our own writes, whichever process answers."""
         if not pending.called.reads:
             answer = await self._send(pending)
             self._note_write(answer)
@@ -516,9 +516,9 @@ class Client:
         return RawAnswer(
             status=response.status_code,
             headers=httpx.Headers([
-                (name, self._keys.masked(value)) for name, value in response.headers.raw
+                (name, self._api_keys.masked(value)) for name, value in response.headers.raw
             ]),
-            raw=self._keys.masked(raw),
+            raw=self._api_keys.masked(raw),
             at=self._clock.now(),
             latency_s=self._clock.monotonic() - started,
         )
@@ -546,7 +546,7 @@ class Client:
 
     def _why(self, error: httpx.TransportError) -> str:
         """Text of a transport error, with keys masked."""
-        masked = self._keys.masked(str(error).encode("utf-8", "replace"))
+        masked = self._api_keys.masked(str(error).encode("utf-8", "replace"))
         return line(masked.decode("utf-8", "replace")) or type(error).__name__
 
 

@@ -1,4 +1,4 @@
-"""Everything that can come of a call beside an answer.
+"""Every error that a call can raise.
 
 ServiceError
 ├── UnreachableError         surely not sent: no connection

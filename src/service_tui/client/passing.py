@@ -11,7 +11,7 @@ from typing import Final
 
 import httpx
 
-from service_tui.client.keys import Key, origin
+from service_tui.client.api_keys import ApiKey, origin
 
 PASSED_S: Final = 30.0
 """Of a whole call. Source: decisions, "Deadlines"."""
@@ -49,7 +49,7 @@ class NotPassedError(Exception):
 async def pass_on(
     transport: httpx.AsyncBaseTransport,
     base: httpx.URL,
-    key: Key,
+    key: ApiKey,
     call: tuple[str, str, bytes],
     *,
     last_word: Callable[[], str] = no_objection,

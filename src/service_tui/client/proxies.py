@@ -1,4 +1,4 @@
-"""Which proxy the environment names for an address. Never one for this machine itself."""
+"""The proxy that the environment names for an address; none for this machine itself."""
 
 import ipaddress
 import re

@@ -180,8 +180,8 @@ def _validated(answers: type[Answer], raw: bytes) -> tuple[Answer | None, Sequen
 def _drop_nulls(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
     """Remove nulls that are invalid; their number."""
     places = [place for fault in faults if (place := _null_of(tree, fault)) is not None]
-    for held, name in places:
-        held.pop(name, None)
+    for fields, name in places:
+        fields.pop(name, None)
     return len(places)
 
 
@@ -208,8 +208,8 @@ def _drop_rows(tree: Mapping[str, object], faults: Sequence[_Location]) -> int:
     for fault in faults:
         if (row := _row_of(tree, fault)) is not None:
             rows.setdefault(id(row[0]), (row[0], set()))[1].add(row[1])
-    for held, bad in rows.values():
-        held[:] = [entry for index, entry in enumerate(held) if index not in bad]
+    for entries, bad in rows.values():
+        entries[:] = [entry for index, entry in enumerate(entries) if index not in bad]
     return sum(len(bad) for _, bad in rows.values())
 
 

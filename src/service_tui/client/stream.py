@@ -1,4 +1,4 @@
-"""Server-sent events: from an open line to whole events, within bounds."""
+"""Server-sent events: reads whole events from an open connection, within bounds."""
 
 from collections.abc import AsyncGenerator
 from typing import Final

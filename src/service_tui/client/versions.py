@@ -1,4 +1,4 @@
-"""Asks whether an answer has changed, where the service names its version."""
+"""Requests an answer only if it has changed, where the service sends versions."""
 
 import re
 from dataclasses import replace
@@ -7,14 +7,14 @@ from typing import Final
 
 import httpx
 
-from service_tui.client.keys import Key
+from service_tui.client.api_keys import ApiKey
 from service_tui.client.refusals import RawAnswer
 from service_tui.client.reply import SAME_LEAST, SAME_MOST
 
 _TAG: Final = re.compile(r'"[!#-~]{1,200}"')
 """The version of an answer as a service may name it; one that is "weak" is not taken."""
 
-Asked = tuple[str, Key | None]
+Asked = tuple[str, ApiKey | None]
 """A question: its address, and in whose name it was asked."""
 
 

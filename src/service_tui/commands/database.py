@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from service_tui.app.histories import topics_for
 from service_tui.app.restoring import begin_anew, restore
-from service_tui.app.topics import load_topics
 from service_tui.clock import SystemClock
 from service_tui.server.books import BooksCheck, books_of
 from service_tui.storage.action_log import FILE, verify
@@ -112,13 +112,13 @@ def checked(data_dir: Path) -> list[Finding]:
         rest = finding if question is None else _UNKNOWN
         return _named([finding, rest, rest, _actions(data_dir)])
     if holder_of(data_dir) is None and has_room(data_dir):
-        return _named([*_of_database(data_dir), _actions(data_dir)])
+        return _named([*_of_database(data_dir, data_dir), _actions(data_dir)])
     # A copy stays as it is while the desk goes on writing.
     with tempfile.TemporaryDirectory(prefix="service-tui-", dir=with_room()) as folder:
         copy = Path(folder) / DATABASE_FILE
         with as_storage_error():
             copy_whole(path, copy)
-        return _named([*_of_database(Path(folder)), _actions(data_dir)])
+        return _named([*_of_database(Path(folder), data_dir), _actions(data_dir)])
 
 
 def _named(findings: list[Finding]) -> list[Finding]:
@@ -126,8 +126,11 @@ def _named(findings: list[Finding]) -> list[Finding]:
     return [(is_well, f"{name:<10} {text}") for name, (is_well, text) in named]
 
 
-def _of_database(directory: Path) -> list[Finding]:
-    """Findings on database, journal and ledger; no process may write them at the time."""
+def _of_database(directory: Path, data_dir: Path) -> list[Finding]:
+    """Findings on database, journal and ledger; no process may write them at the time.
+
+    The `directory` has them, or a copy of them; `data_dir` the histories.
+    """
     path = directory / DATABASE_FILE
     try:
         is_lost = look_at(directory, timeout_s=BUSY_TIMEOUT_S).log_is_lost
@@ -139,16 +142,16 @@ def _of_database(directory: Path) -> list[Finding]:
     except StorageError as error:
         return [(False, str(error)), _UNKNOWN, _UNKNOWN]
     database = (False, lost_log(path)) if is_lost else _WHOLE
-    return [database, (True, f"whole, {copy.reach}"), _ledger(directory)]
+    return [database, (True, f"whole, {copy.reach}"), _ledger(directory, data_dir)]
 
 
-def _ledger(directory: Path) -> Finding:
+def _ledger(directory: Path, data_dir: Path) -> Finding:
     try:
         database = open_for_reading(directory)
     except StorageError as error:
         return (False, str(error))
     try:
-        books = books_of(database, load_topics())
+        books = books_of(database, topics_for(data_dir))
     finally:
         database.close(0.0)
     return ledger_finding(books)

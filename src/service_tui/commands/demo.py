@@ -1,4 +1,4 @@
-"""Pictures of the screens: a real desk on a real embedded world, on a clock of its own.
+"""Makes pictures of the screens from a real desk on an embedded world with a set clock.
 
 Same seed, same pictures.
 """
@@ -18,7 +18,7 @@ from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
-from service_tui.desk.commands.agents import RefuseHeld
+from service_tui.desk.commands.agents import RefuseTrade
 from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
@@ -131,8 +131,8 @@ async def lived_in_desk(options: Options, clock: ManualClock) -> AsyncGenerator[
         desk.submit(SetPreference("welcome", "seen"))
         desk.submit(SetSpeed(1))
         # What was asked for in the quick world is out of date by now; a fresh request comes soon.
-        for trade in desk.state.supervision.held:
-            desk.submit(RefuseHeld(trade.held_id, trade.question, "too late"))
+        for trade in desk.state.supervision.pending_trades:
+            desk.submit(RefuseTrade(trade.pending_id, trade.question, "too late"))
         await settle(clock, 60)
         yield desk
 

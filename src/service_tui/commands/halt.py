@@ -20,13 +20,13 @@ from service_tui.app.closing_transport import ClosingTransport
 from service_tui.app.options import Options
 from service_tui.app.start import first_state
 from service_tui.app.waiting import until
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
-from service_tui.client.keys import Key, Keys
 from service_tui.client.proxies import proxy_for
 from service_tui.clock import SystemClock
 from service_tui.console.closed_desk import DeskClosedError
-from service_tui.credentials.keys import KeysError, stored_desk_keys
+from service_tui.credentials.api_keys import ApiKeysError, stored_desk_keys
 from service_tui.desk.agents.skill_runs import suspend_known
 from service_tui.desk.commands.halt import RESUME_WORD, Halt, Resume
 from service_tui.desk.desk import Desk
@@ -140,10 +140,10 @@ async def _ask(options: Options) -> str:
     clock, rng = SystemClock(), random.SystemRandom()
     if options.url is not None:
         line = ClosingTransport(retries=0, proxy=proxy_for(options.url, os.environ))
-        keys = Keys(Key(options.api_key, options.url) if options.api_key else None)
+        api_keys = ApiKeys(ApiKey(options.api_key, options.url) if options.api_key else None)
         plain = options.allow_insecure
         async with Client(
-            line, options.url, keys, clock=clock, rng=rng, allow_insecure=plain
+            line, options.url, api_keys, clock=clock, rng=rng, allow_insecure=plain
         ) as client:
             body = UserSettingsPatch(trading_paused=True)
             answer = (await client.call(PATCH_USER_SETTINGS, body=body)).answer
@@ -154,7 +154,7 @@ async def _ask(options: Options) -> str:
         return "no program serves this directory"
     stored = stored_desk_keys(options.data_dir)
     if stored is None:
-        raise KeysError("no keys of this directory")
+        raise ApiKeysError("no keys of this directory")
     line = attached.HolderTransport(options.data_dir)
     async with attached.client_of_holder(line, stored, clock, rng, read_only=False) as client:
         answer = (await client.call(DESK_HALT)).answer
@@ -165,7 +165,7 @@ async def _ask(options: Options) -> str:
 
 def _reason(error: Exception) -> str:
     reason = only_reason(error)
-    known = isinstance(reason, DeskClosedError | StorageError | KeysError | ServiceError)
+    known = isinstance(reason, DeskClosedError | StorageError | ApiKeysError | ServiceError)
     # The text of any other fault may hold a value.
     return str(reason) if known else fault_text(reason)
 

@@ -37,7 +37,7 @@ class KeyReport:
     trouble_count: int = 0
 
 
-def run_command(keys: WalletKeys, request: KeyRequest) -> KeyReport:
+def run_command(wallet_keys: WalletKeys, request: KeyRequest) -> KeyReport:
     """Run a command on the keys of wallets.
 
     Returns:
@@ -47,56 +47,56 @@ def run_command(keys: WalletKeys, request: KeyRequest) -> KeyReport:
         KeysCommandError: it cannot be done; gives the reason.
     """
     try:
-        return _ACTIONS[request.action](keys, request)
+        return _ACTIONS[request.action](wallet_keys, request)
     except (SigningError, ValueError) as error:
         raise KeysCommandError(str(error)) from error
 
 
-def _create(keys: WalletKeys, request: KeyRequest) -> KeyReport:
-    return _store(keys, request, "")
+def _create(wallet_keys: WalletKeys, request: KeyRequest) -> KeyReport:
+    return _store(wallet_keys, request, "")
 
 
-def _import(keys: WalletKeys, request: KeyRequest) -> KeyReport:
+def _import(wallet_keys: WalletKeys, request: KeyRequest) -> KeyReport:
     secret = (
         request.wallet_key
         or request.read_secret("Private key (64 hex digits, not shown): ").strip()
     )
     if not secret:
         raise KeystoreError("no key entered")
-    return _store(keys, request, secret)
+    return _store(wallet_keys, request, secret)
 
 
-def _store(keys: WalletKeys, request: KeyRequest, secret: str) -> KeyReport:
+def _store(wallet_keys: WalletKeys, request: KeyRequest, secret: str) -> KeyReport:
     if request.in_keyring:
-        keys.check_keyring()
+        wallet_keys.check_keyring()
     passphrase = request.read_secret("Passphrase for the key file: ")
     if passphrase != request.read_secret("Repeat the passphrase: "):
         raise KeystoreError("the passphrases differ; nothing stored")
-    stored = keys.keep(passphrase, secret)
+    stored = wallet_keys.keep(passphrase, secret)
     lines = [stored.address, "stored; without the passphrase the key is lost"]
     if request.in_keyring:
-        keys.remember_passphrase(stored.address, passphrase)
+        wallet_keys.remember_passphrase(stored.address, passphrase)
         lines.append("passphrase stored in the system keyring")
     return KeyReport(tuple(lines))
 
 
-def _list(keys: WalletKeys, _: KeyRequest) -> KeyReport:
+def _list(wallet_keys: WalletKeys, _: KeyRequest) -> KeyReport:
     """List every key that can be opened; one bad file hides none of them."""
-    in_keyring = keys.remembered_passphrase
+    in_keyring = wallet_keys.remembered_passphrase
     lines = [
         key.address + ("  passphrase in the keyring" if in_keyring(key.address) else "")
-        for key in keys.stored()
+        for key in wallet_keys.stored()
     ] or ["no keys stored; 'service-tui keys create' makes one"]
-    over = [f"invalid file: {problem}" for problem in keys.passed_over()]
+    over = [f"invalid file: {problem}" for problem in wallet_keys.passed_over()]
     return KeyReport((*lines, *over), len(over))
 
 
-def _remove(keys: WalletKeys, request: KeyRequest) -> KeyReport:
+def _remove(wallet_keys: WalletKeys, request: KeyRequest) -> KeyReport:
     if request.address is None:
         raise KeystoreError("give the address: service-tui keys remove 0x...")
     address = checked_address(request.address)
-    if all(key.address != address for key in keys.stored()):
-        problems = keys.passed_over()
+    if all(key.address != address for key in wallet_keys.stored()):
+        problems = wallet_keys.passed_over()
         matching = [
             problem for problem in problems if address.lower() in problem.lower()
         ] or problems[:1]
@@ -107,7 +107,7 @@ def _remove(keys: WalletKeys, request: KeyRequest) -> KeyReport:
     ).strip()
     if tail.lower() != address[-TAIL:].lower():
         raise KeystoreError("digits do not match; nothing removed")
-    keys.remove(address)
+    wallet_keys.remove(address)
     return KeyReport((f"removed {address}",))
 
 

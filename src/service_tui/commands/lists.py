@@ -1,4 +1,4 @@
-"""`service-tui status`, `markets`, `positions`, ...: what the screens list, for scripts and shells.
+"""`service-tui status`, `markets`, `positions`, ...: the screens' lists, for scripts and shells.
 
 The directory is read as by `report`, without a desk.
 """
@@ -6,7 +6,8 @@ The directory is read as by `report`, without a desk.
 import json
 
 from service_tui.app.options import Options
-from service_tui.commands.report import load
+from service_tui.clock import SystemClock
+from service_tui.commands.report import ReportData, load, local_state
 from service_tui.desk.audit.exports import Row, Rows
 from service_tui.desk.audit.listings import LISTINGS
 from service_tui.folding import folded
@@ -29,7 +30,11 @@ def listed(options: Options, name: str, *, find: str = "", limit: int | None = N
         DeskClosedError: the directory cannot be used.
     """
     listing = LISTINGS[name]
-    data = load(options, listing.wanted)
+    if listing.wanted.is_nothing:
+        # It lies in the directory: no service is asked.
+        data = ReportData(local_state(options.data_dir), {}, SystemClock().now())
+    else:
+        data = load(options, listing.wanted)
     rows = [row for row in listing.rows(data.state, data.pasts, data.at) if _matches(row, find)]
     return rows if limit is None else rows[:limit]
 

@@ -1,4 +1,4 @@
-"""`service-tui people` and `service-tui invite`: who operates a world, and who may bring agents.
+"""`service-tui people` and `service-tui invite`: manage operators and agents' invitations.
 
 Calls go to the owner of the data directory over loopback, with its operator key; without an owner
 this process owns it for that moment. With an address they go there, with the caller's own key.
@@ -21,12 +21,12 @@ from service_tui.app.data import open_data
 from service_tui.app.options import Options
 from service_tui.app.ownership import open_embedded
 from service_tui.app.renewal import client_keys
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
-from service_tui.client.keys import Key, Keys
 from service_tui.client.proxies import proxy_for
 from service_tui.clock import Clock, SystemClock
-from service_tui.credentials.keys import KeysError, stored_desk_keys
+from service_tui.credentials.api_keys import ApiKeysError, stored_desk_keys
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.terms import PersonRole, Plan
@@ -123,14 +123,14 @@ async def _operator(options: Options, clock: Clock) -> AsyncGenerator[Client]:
         The client.
 
     Raises:
-        KeysError: the directory has no keys yet.
+        ApiKeysError: the directory has no keys yet.
     """
     rng = random.SystemRandom()
     if options.url is not None:
-        key = Key(options.api_key or "", options.url)
+        key = ApiKey(options.api_key or "", options.url)
         async with Client(
             httpx.AsyncHTTPTransport(retries=0, proxy=proxy_for(options.url, os.environ)),
-            options.url, Keys(operator=key), clock=clock,
+            options.url, ApiKeys(operator=key), clock=clock,
             rng=rng, allow_insecure=options.allow_insecure,
         ) as client:  # fmt: skip
             yield client
@@ -146,13 +146,13 @@ async def _operator(options: Options, clock: Clock) -> AsyncGenerator[Client]:
             yield client
             return
     except DirectoryLockedError:
-        keys = stored_desk_keys(options.data_dir)
-        if keys is None:
-            raise KeysError(
+        api_keys = stored_desk_keys(options.data_dir)
+        if api_keys is None:
+            raise ApiKeysError(
                 f"{options.data_dir} has no keys yet: its owner is still starting"
             ) from None
     transport = HolderTransport(options.data_dir)
-    async with client_of_holder(transport, keys, clock, rng, read_only=False) as client:
+    async with client_of_holder(transport, api_keys, clock, rng, read_only=False) as client:
         yield client
 
 

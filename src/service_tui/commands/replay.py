@@ -46,7 +46,7 @@ class NoDesk:
         await asyncio.Event().wait()
 
     def submit(self, command: Command) -> None:
-        """Drop the command: the console refuses all that would do anything."""
+        """Drop the command: in a replay the console refuses every command anyway."""
         del command
 
 

@@ -15,17 +15,19 @@ from typing import Final
 
 from service_tui.app.attached import AGAIN_S, HolderTransport, address_of, client_of_holder
 from service_tui.app.closed import explain_closed_desk
+from service_tui.app.halts import databases
 from service_tui.app.options import Options
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock, SystemClock
-from service_tui.credentials.keys import KeysError, stored_desk_keys
+from service_tui.credentials.api_keys import ApiKeysError, stored_desk_keys
 from service_tui.desk import wanted as parts
 from service_tui.desk.agents.skill_runs import known_runs
 from service_tui.desk.audit.exports import agent_rows, as_csv, day_in_markdown, files_of
 from service_tui.desk.audit.new_files import write_files, write_new
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.changes import Changed
+from service_tui.desk.own_notes import all_notes, keep_note, notes_of
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reduce import reduce
 from service_tui.desk.single_read import read_once
@@ -33,6 +35,7 @@ from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.wanted import Wanted
+from service_tui.storage.cached_state import can_be_read, read_preferences
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.storage.opening import open_for_reading
@@ -112,7 +115,7 @@ def export(options: Options, folder: Path) -> int:
         DeskClosedError: the directory cannot be used.
     """
     data = load(options, TABLES)
-    files = files_of(data.state, data.at, data.pasts)
+    files = files_of(data.state, data.at, data.pasts, notes_of(data.state))
     try:
         write_files(folder, files)
     except OSError as error:
@@ -152,6 +155,26 @@ def load(options: Options, wanted: Wanted) -> ReportData:
     return data
 
 
+def local_state(data_dir: Path) -> DeskState:
+    """What a directory knows without its service: a person's own notes.
+
+    Raises:
+        ReportError: one of its databases cannot be read.
+    """
+    service = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
+    return DeskState(service=service, preferences=_notes_kept(data_dir))
+
+
+def _notes_kept(data_dir: Path) -> dict[str, str]:
+    """The preferences with the notes of every console of a directory, of each the newest."""
+    paths = databases(data_dir)
+    for path in paths:
+        if not can_be_read(path):
+            raise ReportError(f"{path} cannot be read now")
+    commands = map(keep_note, all_notes(map(read_preferences, paths)))
+    return {command.name: command.value for command in commands}
+
+
 async def read_from(options: Options, wanted: Wanted, clock: Clock) -> ReportData | str:
     """Read what is wanted from the directory's service, or return why that failed."""
     began = clock.monotonic()
@@ -174,7 +197,7 @@ async def _read_from_owner(options: Options, wanted: Wanted, clock: Clock) -> Re
         return None
     try:
         return await read_topics(connect_to_owner, options, wanted, clock)
-    except (ServiceError, KeysError) as error:
+    except (ServiceError, ApiKeysError) as error:
         log.warning("the owner did not respond: %s", error)
         return None
 
@@ -186,12 +209,12 @@ async def read_topics(
     clock: Clock,
 ) -> ReportData:
     """Read what is wanted over a connection."""
-    service = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
-    state = DeskState(service=service)
-    for run in known_runs(options.data_dir):
-        state = reduce(state, Changed(run))
     rng = random.SystemRandom()
     async with connect(options, clock) as (client, database):
+        # Whoever opens the directory says best why it cannot be read.
+        state = local_state(options.data_dir)
+        for run in known_runs(options.data_dir):
+            state = reduce(state, Changed(run))
         context = DeskContext(client, database, clock, lambda: f"{rng.getrandbits(128):032x}", rng)
         state, pasts = await read_once(state, context, wanted)
         return ReportData(state, pasts, clock.now())
@@ -204,14 +227,14 @@ async def connect_to_owner(options: Options, clock: Clock) -> AsyncGenerator[Con
     Yields:
         The client and the database.
     """
-    keys = stored_desk_keys(options.data_dir)
-    if keys is None:
-        raise KeysError(f"{options.data_dir} has no keys yet: its owner is still starting")
+    api_keys = stored_desk_keys(options.data_dir)
+    if api_keys is None:
+        raise ApiKeysError(f"{options.data_dir} has no keys yet: its owner is still starting")
     database = open_for_reading(options.data_dir)
     transport = HolderTransport(options.data_dir)
     try:
         async with client_of_holder(
-            transport, keys, clock, random.SystemRandom(), read_only=True
+            transport, api_keys, clock, random.SystemRandom(), read_only=True
         ) as client:
             yield client, database
     finally:

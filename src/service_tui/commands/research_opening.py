@@ -27,13 +27,13 @@ from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
 from service_tui.autoresearch.worktree import repository_at
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.client.proxies import proxy_for
 from service_tui.clock import Clock
 from service_tui.commands.research_arguments import ResearchRequest
 from service_tui.console.closed_desk import DeskClosedError
-from service_tui.credentials.keys import stored_desk_keys
+from service_tui.credentials.api_keys import stored_desk_keys
 from service_tui.loading import imported
 from service_tui.storage.errors import DirectoryLockedError
 
@@ -115,9 +115,9 @@ def api_of(options: Options, request: ResearchRequest) -> dict[str, str]:
     """The variables by which an experiment reaches the session's service."""
     if request.api_key and request.api_url:
         return {"SERVICE_API_KEY": request.api_key, "SERVICE_API_URL": request.api_url}
-    keys = stored_desk_keys(options.data_dir)
+    api_keys = stored_desk_keys(options.data_dir)
     address = address_of(options.data_dir)
-    key = request.api_key or (keys.agent if keys is not None else None)
+    key = request.api_key or (api_keys.agent if api_keys is not None else None)
     if key is None or address is None:
         return {}
     return {"SERVICE_API_KEY": key, "SERVICE_API_URL": address}
@@ -137,7 +137,7 @@ async def _client(
                 raise ToolError(str(error), "then start the server again") from error
             made = Client(
                 httpx.AsyncHTTPTransport(retries=0, proxy=proxy), request.api_url,
-                Keys(Key(request.api_key, request.api_url)), clock=clock, rng=rng,
+                ApiKeys(ApiKey(request.api_key, request.api_url)), clock=clock, rng=rng,
                 allow_insecure=options.allow_insecure,
             )  # fmt: skip
         else:
@@ -155,14 +155,14 @@ def _as_successor(options: Options) -> Options:
     return replace(options, listen=options.listen or 0)
 
 
-def keys_of(options: Options, request: ResearchRequest) -> Keys:
+def keys_of(options: Options, request: ResearchRequest) -> ApiKeys:
     """The key of the environment, else that of the data directory's own agent."""
     if request.api_key:
-        return Keys(Key(request.api_key, HOLDER_URL))
-    keys = stored_desk_keys(options.data_dir)
-    if keys is None:
+        return ApiKeys(ApiKey(request.api_key, HOLDER_URL))
+    api_keys = stored_desk_keys(options.data_dir)
+    if api_keys is None:
         raise ToolError("the data directory has no key", "open the console on it once")
-    return client_keys(keys, HOLDER_URL)
+    return client_keys(api_keys, HOLDER_URL)
 
 
 async def _ensure_served(stack: AsyncExitStack, options: Options, clock: Clock) -> None:

@@ -13,12 +13,14 @@ from starlette.types import ASGIApp
 from service_tui.app import attached
 from service_tui.app.closed import explain_closed_desk
 from service_tui.app.forward import forwarding
+from service_tui.app.histories import day
 from service_tui.app.network import check_network, entrance_on
 from service_tui.app.options import Options
 from service_tui.app.output import OutputError, print_lines
 from service_tui.app.ownership import BACK_UP_S, DirectoryOwner, own_directory
 from service_tui.app.signals import end_signalled, ends_within
 from service_tui.clock import Clock, SystemClock
+from service_tui.engine.world import World
 from service_tui.server.embedded import Sim
 from service_tui.server.http.entrance import Entrance
 from service_tui.server.http.loopback import HOST, PortTakenError, address_of, bind_named, listen
@@ -109,11 +111,11 @@ async def _own_or_stand_by(
     while not ending.is_set():
         try:
             await _own(options, listener, ending, clock)
-        except DirectoryLockedError as held:
+        except DirectoryLockedError as locked:
             turn = turn_beside(
                 is_on_network=options.is_on_network,
                 is_served=await attached.is_served(options.data_dir, clock),
-                may_serve=attached.may_still_serve(held.holder, clock.now()),
+                may_serve=attached.may_still_serve(locked.holder, clock.now()),
                 alone_s=clock.monotonic() - alone_at,
             )
             if turn is Turn.END:
@@ -143,7 +145,7 @@ async def _own(
         _print_lines(
             f"serving {address}",
             f"  play money only; data in {options.data_dir}",
-            f"  world: seed {service.world.seed}, speed {service.world.speed}x; "
+            f"  world: {_what(service.world)}, speed {service.world.speed}x; "
             f"new agents get the {service.plan.value} plan (--plan chooses another)",
             *([watched] if watched else []),
             *([] if options.limits else [NO_LIMITS]),
@@ -213,6 +215,13 @@ async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.E
     async with forwarding(listener, lambda: attached.address_of(options.data_dir)):
         while holder_of(options.data_dir) is not None and not await ends_within(ending, CHECK_S):
             pass
+
+
+def _what(world: World) -> str:
+    """What a world is, for the first lines of `serve`."""
+    if world.history is None:
+        return f"seed {world.seed}"
+    return f"history {world.history.name} from {day(world.history.begins_at)}"
 
 
 def _how_to_register(address: str, *, invited: bool = False) -> tuple[str, ...]:

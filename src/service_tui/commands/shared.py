@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.app.closed import only_reason
+from service_tui.app.histories import topics_for
 from service_tui.app.options import Options
 from service_tui.app.shared_desk import WORLD_FILE, beat, holder_name
-from service_tui.app.topics import load_topics
 from service_tui.clock import Clock, SystemClock
 from service_tui.server.books import BooksCheck, books_of
 from service_tui.storage.db.connection import DATABASE_FILE
@@ -78,7 +78,7 @@ def _checked(place: WorldPlace, data_dir: Path) -> tuple[tuple[str, ...], bool]:
     database = SharedDatabase(place, None, data_dir / WORLD_FILE)
     try:
         leader = leadership.leader()
-        books = books_of(database, load_topics())
+        books = books_of(database, topics_for(data_dir))
     finally:
         database.close()
         leadership.close()
@@ -88,7 +88,7 @@ def _checked(place: WorldPlace, data_dir: Path) -> tuple[tuple[str, ...], bool]:
 
 
 def leader_text(leader: Leader | None) -> str:
-    """Who leads a world, and whether that process still does."""
+    """The leader of a world with its address, and whether it is silent."""
     if leader is None:
         return "nobody has led it yet"
     works = leader.silent_s <= SILENT_S

@@ -86,7 +86,7 @@ def install_skill(data_dir: Path, source: Path, write: Write) -> None:
 
 def check_skill(data_dir: Path, name: str, write: Write) -> None:
     """Write every problem of a skill, given by its name or folder; SkillsError."""
-    folder = _folder(data_dir, name)
+    folder = skill_folder(data_dir, name)
     problems = problems_of(folder)
     for problem in problems:
         write(line(problem))
@@ -118,7 +118,7 @@ def run_skill(data_dir: Path, name: str, argv: Sequence[str]) -> int:
     Raises:
         SkillsError: it is no skill, or there is no service to run it against.
     """
-    folder = _folder(data_dir, name)
+    folder = skill_folder(data_dir, name)
     problems = problems_of(folder)
     if problems:
         raise SkillsError(f"{folder.name}: {line(problems[0])}")
@@ -197,7 +197,7 @@ async def _end(process: SkillProcess, clock: Clock) -> None:
     process.kill()
 
 
-def _folder(data_dir: Path, name: str) -> Path:
+def skill_folder(data_dir: Path, name: str) -> Path:
     """A skill's folder, by the skill's name or by path.
 
     Returns:
@@ -261,15 +261,16 @@ async def _leashed(
     clock = SystemClock()
     import httpx  # noqa: PLC0415  (as above)
 
+    from service_tui.client.api_keys import ApiKey, ApiKeys  # noqa: PLC0415
     from service_tui.client.client import Client  # noqa: PLC0415
-    from service_tui.client.keys import Key, Keys  # noqa: PLC0415
     from service_tui.client.proxies import proxy_for  # noqa: PLC0415
     from service_tui.desk.agents.skill_proxy import SkillProxies  # noqa: PLC0415
 
     try:
         transport = httpx.AsyncHTTPTransport(retries=0, proxy=proxy_for(address, os.environ))
         made = Client(
-            transport, address, Keys(Key(key, address)), clock=clock, rng=random.SystemRandom(),
+            transport, address, ApiKeys(ApiKey(key, address)), clock=clock,
+            rng=random.SystemRandom(),
             allow_insecure=os.environ.get(INSECURE_VARIABLE, "").lower() in TRUE_VALUES,
         )  # fmt: skip
     except ValueError as error:
@@ -287,7 +288,7 @@ async def _leashed(
 
 
 def _ignore(_: object) -> None:
-    """Facts are for a desk; here nobody looks at one."""
+    """Ignore a fact: there is no desk here."""
 
 
 def _budget_of(slug: str) -> Micros:

@@ -1,4 +1,4 @@
-"""`service-tui quote`, `buy` and `sell`: the desk's own order, without a screen.
+"""`service-tui quote`, `buy` and `sell`: orders through the desk, without a screen.
 
 The same desk, limits, preflight and blotter as in the console. A quote comes first; nothing is sent
 before a typed yes, LIVE for real money, unless the caller has given it already.

@@ -14,7 +14,7 @@ from service_tui.app.options import Options
 from service_tui.app.shared_desk import Notify, ServedWorld, SharedProcess, holder_name
 from service_tui.app.signals import ends_within
 from service_tui.clock import SystemClock
-from service_tui.credentials.keys import desk_keys
+from service_tui.credentials.api_keys import desk_keys
 from service_tui.server.http.loopback import address_of, bind_named
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import StorageError
@@ -112,22 +112,22 @@ async def run_worlds(
         PortTakenError: a port is used by another program.
     """
     clock = SystemClock()
-    with ExitStack() as held:
+    with ExitStack() as opened:
         lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=clock.now())
-        held.callback(lock.release)
+        opened.callback(lock.release)
         places = await asyncio.to_thread(places_of, options)
-        keys = desk_keys(options.data_dir)
+        api_keys = desk_keys(options.data_dir)
         figures: dict[str, ProcessFigures] = {}
         processes: list[SharedProcess] = []
         for number, place in enumerate(places):
             await asyncio.to_thread(ensure, place)
-            port = listener if number == 0 else held.enter_context(_next(options, number))
+            port = listener if number == 0 else opened.enter_context(_next(options, number))
             notify(f"answering for {place} at {address_of(port)}, whoever leads")
             folder = options.data_dir / WORLDS / place.world
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             own = replace(options, data_dir=folder, world=place.world)
             figures[place.world] = ProcessFigures(clock.monotonic)
-            at = ServedWorld(place, port, figures[place.world], keys)
+            at = ServedWorld(place, port, figures[place.world], api_keys)
             processes.append(SharedProcess(own, at, clock, notify))
         share = Share(Roll(places[0], f"{holder_name()}, {secrets.token_hex(4)}"), processes)
         async with ops_port(figures, options.ops_port) as address, asyncio.TaskGroup() as tasks:

@@ -1,1 +1,1 @@
-"""What the operator sees and presses. Textual and Rich live here and nowhere else."""
+"""The console: screens, keys and dialogs. No other package imports Textual or Rich."""

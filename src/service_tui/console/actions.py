@@ -24,18 +24,31 @@ It runs at each repaint of the footer: it must be quick, change nothing, and nev
 without a highlighted row.
 """
 
-GROUPS_ON_RECORD: Final = frozenset({"rows", "dialog", "sort", "command", "help", "page", "chart"})
+GROUPS_ON_RECORD: Final = frozenset({
+    "rows",
+    "dialog",
+    "sort",
+    "columns",
+    "saved",
+    "beside",
+    "compare",
+    "command",
+    "help",
+    "page",
+    "chart",
+})
 """Groups whose keys only move, list and close."""
 
 ON_RECORD: Final = frozenset({
     *("app.attention", "app.portfolio", "app.markets", "app.monitors", "app.reactor"),
     *("app.redemption", "app.research", "app.agents", "app.settings", "app.blotter", "app.log"),
-    *("app.exposure", "exposure.market", "exposure.list", "exposure.group"),
+    *("app.exposure", "exposure.market", "exposure.list", "exposure.group", "event.choose"),
     *("app.timeline", "timeline.open", "timeline.kind", "timeline.away", "timeline.market"),
     *("app.last", "app.back", "app.forward", "app.command", "app.palette", "app.help"),
     *("app.privacy", "app.theme", "app.themes", "app.suspend", "app.toasts", "app.quit"),
     *(
         "app.charts",
+        "app.beside",
         "app.out",
         "app.halt",
         "app.halt_too",
@@ -47,6 +60,8 @@ ON_RECORD: Final = frozenset({
     *("app.event_before", "app.event_after", "app.replay_time"),
     *("markets.category", "markets.status", "markets.until", "markets.held"),
     *("markets.starred", "markets.venue", "markets.range"),
+    *("markets.event", "markets.mark", "markets.mark_all", "portfolio.mark", "portfolio.mark_all"),
+    *("agents.mark", "agents.mark_all"),
     *("portfolio.market", "portfolio.list", "monitors.list", "monitors.market"),
     *("reactor.list", "reactor.state", "reactor.wallet", "reactor.market"),
     *("redemption.market", "redemption.hash", "blotter.market", "blotter.list", "blotter.trades"),

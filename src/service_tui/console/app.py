@@ -1,4 +1,11 @@
-"""The console's app: state comes down from the desk through it, commands go up."""
+"""The console's app: shows the states that the desk sends, and sends the desk commands.
+
+Three states of the desk are kept:
+
+- `_raw_state`: the newest one that the desk has sent.
+- `_live`: the same, with preferences, halts and decisions given here until the desk has them.
+- `desk_state`: the one on the screen: `_live`, or in a replay that of the moment shown.
+"""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +22,7 @@ from textual.dom import DOMNode
 from textual.message import Message
 
 from service_tui.console import formats
-from service_tui.console.actions import barred_reason
+from service_tui.console.actions import barred_reason, rewound_reason
 from service_tui.console.closed_desk import DeskClosedError, RecoveryOption
 from service_tui.console.desk_api import DeskApi, OpenDesk
 from service_tui.console.freshness import is_newer_answer, is_private
@@ -35,11 +42,13 @@ from service_tui.console.messages import (
     CommandGiven,
     ConfirmGiven,
     DrillRequested,
+    OwnCommandChosen,
     ReplayRequested,
     ResumeRequested,
     TourRequested,
 )
 from service_tui.console.needs import absence_of, needs, unloaded_topics, waiting_counts
+from service_tui.console.own_names import use_own_names
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.console.ranking import folded
 from service_tui.console.reasons import without_amounts
@@ -59,7 +68,7 @@ from service_tui.console.widgets.key_bar import KeyBar
 from service_tui.console.widgets.numbered_view import ProgramInfo, TakesState
 from service_tui.console.widgets.top_bar import TopBar
 from service_tui.desk.command import Command
-from service_tui.desk.commands.agents import ApproveHeld, NoteConfirmed, RefuseHeld
+from service_tui.desk.commands.agents import ApproveTrade, NoteConfirmed, RefuseTrade
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed
 from service_tui.desk.slices.halt import AckState
@@ -71,20 +80,21 @@ from service_tui.terms import SPEEDS
 from service_tui.units import Timestamp
 
 if TYPE_CHECKING:
+    from service_tui.console.own_commands import OwnCommand, OwnCommands
     from service_tui.desk.recording.player import Player
 
 REPAINT_S: Final = 0.1
-"""States that come faster than this are shown together."""
+"""Shortest time between two repaints; of several states in between, the last is shown."""
 
 TYPED_S: Final = 0.2
 """The same interval while the person types: keys are painted at once."""
 
 BREATH_MAX_S: Final = 0.4
-"""Below this, a trade is still seen within a second under full load."""
+"""Longest pause between two repaints: with it, a trade is shown within a second under full load."""
 
 TICK_S: Final = 1.0
 CLOSE_S: Final = 2.5
-"""How long the end waits for the desk, which itself takes two seconds at most."""
+"""How long the exit waits for the desk, which takes two seconds at most to close."""
 
 MARKS_SEEN: Final = frozenset({"attention", "monitors", "reactor"})
 """Screens whose display marks notices as seen."""
@@ -99,16 +109,17 @@ _OF_THE_DRILL: Final = "a drill keeps its own pace"
 
 
 def breath(late_s: float) -> float:
-    """Pause before the next paint after a state that took this long: keys come first.
+    """Seconds to wait after a repaint that took `late_s`, so that keys are handled in between.
 
     Returns:
-        Seconds; three times the state's duration, so that painting takes at most a quarter.
+        Three times as long as the repaint took, up to `BREATH_MAX_S`: repaints take at most a
+        quarter of the time.
     """
     return min(BREATH_MAX_S, 3.0 * max(0.0, late_s))
 
 
 def first_screen(state: DeskState, *, has_demo: bool = False) -> str:
-    """The screen of the last end.
+    """The screen on which the console was last closed.
 
     At the first start the portfolio if there are positions, the agents if a new world has some.
     """
@@ -119,7 +130,7 @@ def first_screen(state: DeskState, *, has_demo: bool = False) -> str:
 
 
 class FirstPage(Enum):
-    """What lies over the first screen when the console begins."""
+    """The page over the first screen when the console starts."""
 
     REPLAY = auto()
     TOUR = auto()
@@ -128,7 +139,7 @@ class FirstPage(Enum):
 
 
 def first_page(state: DeskState, *, has_desk: bool, has_tour: bool) -> FirstPage:
-    """The replay without a desk, else the tour, else the first page until it was read."""
+    """The replay without a desk, else the tour, else the welcome until it has been read."""
     if not has_desk:
         return FirstPage.REPLAY
     if has_tour:
@@ -138,24 +149,27 @@ def first_page(state: DeskState, *, has_desk: bool, has_tour: bool) -> FirstPage
 
 def key_problem_text(problems: Sequence[str]) -> str:
     """Why the person's own keys are not in use; empty if they are."""
-    if not problems:
-        return ""
+    return problem_text("default keys in use", problems) if problems else ""
+
+
+def problem_text(what: str, problems: Sequence[str]) -> str:
+    """The first problem of a file after its effect, `what`, and how many more there are."""
     more = f" ({len(problems) - 1} more: 'service-tui doctor')" if problems[1:] else ""
-    return f"default keys in use: {problems[0]}{more}"
+    return f"{what}: {problems[0]}{more}"
 
 
 def next_theme(worn: str, names: Sequence[str]) -> str:
-    """The theme behind this one, after the last and for an unknown one the first; "" of none."""
+    """The next theme in the list; the first after the last and after an unknown one; "" of none."""
     if not names:
         return ""
     place = names.index(worn) if worn in names else -1
     return names[(place + 1) % len(names)]
 
 
-def speed_beside(speed: int, by: int) -> int:
-    """The next slower (-1) or faster (1) speed of the world, at the ends the same."""
-    place = SPEEDS.index(speed) if speed in SPEEDS else 1
-    return SPEEDS[max(0, min(place + by, len(SPEEDS) - 1))]
+def speed_beside(speed: int, by: int, speeds: tuple[int, ...] = SPEEDS) -> int:
+    """The next slower (-1) or faster (1) speed of a world; the same at either end of the list."""
+    place = speeds.index(speed) if speed in speeds else 1
+    return speeds[max(0, min(place + by, len(speeds) - 1))]
 
 
 def why_no_pace(state: DeskState) -> str:
@@ -166,11 +180,11 @@ def why_no_pace(state: DeskState) -> str:
 
 
 def unfinished(state: DeskState) -> tuple[list[str], list[str]]:
-    """What an end would leave behind: the orders that are pending, and the skills that would stop.
+    """The pending orders, and the skills that would stop, if the console closed now.
 
-    An unknown order holds nobody back: the next start looks it up.
+    Unknown orders are left out: the next start looks them up.
     """
-    # ours: an unknown order holds nobody back, because the next start looks it up.
+    # ours: an unknown order is no reason to ask before closing: the next start looks it up.
     orders = [
         ticket.what
         for ticket in state.tickets
@@ -200,7 +214,7 @@ _SAVE_HALT: Final = (
 def leaving_text(
     orders: Sequence[str], skills: Sequence[str], unsaved: str = "", *, masked: bool
 ) -> str:
-    """The question before the end, with what `unfinished` and `unsaved_halt` gave."""
+    """The question before closing; takes the results of `unfinished` and `unsaved_halt`."""
     parts: list[str] = []
     if unsaved:
         parts.append(f"{UNSAVED_HALT}\n  {formats.plain(unsaved, 200)}\n\n{_SAVE_HALT}")
@@ -229,6 +243,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         data_path: path of the data, to show.
         first: the first screen; empty: the portfolio if there are positions.
         own_keys: the person's own keys; problems of their file are reported at the start.
+        own_commands: the person's own commands; likewise.
         drills: lists the drills that can be played, name and title of each.
         has_tour: begins with the tour.
         has_demo: a new world of this service begins with demo agents.
@@ -250,6 +265,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         data_path: str = "",
         first: str = "",
         own_keys: OwnKeys | None = None,
+        own_commands: "OwnCommands | None" = None,
         drills: Callable[[], tuple[tuple[str, str], ...]] = tuple,
         has_tour: bool = False,
         has_demo: bool = False,
@@ -260,12 +276,21 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         self._has_tour = has_tour
         self._own_keys = own_keys or OwnKeys()
         move_keys(self._own_keys.moved)
+        self._own_commands = own_commands
+        use_own_names(() if own_commands is None else own_commands.names)
         names = tuple(theme.name for theme in themes.themes)
         super().__init__(
             initial,
             now(),
             themes=themes,
-            program=ProgramInfo(log_path, data_path, names, drills=drills, has_demo=has_demo),
+            program=ProgramInfo(
+                log_path,
+                data_path,
+                names,
+                drills=drills,
+                has_demo=has_demo,
+                own_commands=self._listed_own,
+            ),
             first=first or first_screen(initial, has_demo=has_demo),
         )
         self.halting = HaltPages(self)
@@ -300,6 +325,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
     def _paint(self) -> None:
         """Paint the cached state, then open the desk."""
         self.set_keymap({ident: ",".join(keys) for ident, keys in self._own_keys.moved.items()})
+        for key in () if self._own_commands is None else self._own_commands.keys:
+            self.bind(key, f"own_key('{key}')", show=False)
         self.apply_theme(self.desk_state.preferences.get("theme", ""))
         self.show_state()
         self.focus_row(None)
@@ -319,6 +346,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         self.read_style("dialogs", "trade_form", "monitor_form")
         if problems := key_problem_text(self._own_keys.problems):
             self.show_toast(problems, "warn", "keys")
+        if self._own_commands is not None and self._own_commands.problems:
+            self.show_toast(problem_text("no own commands", self._own_commands.problems), "warn")
         page = first_page(
             self.desk_state, has_desk=not self.replay.is_alone, has_tour=self._has_tour
         )
@@ -412,7 +441,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         self._notify()
 
     def take_quote(self, quote: QuoteView | None) -> None:
-        """Show the answer to an open ticket, and nothing else of the state that brought it."""
+        """Show the quote of an open ticket without waiting for the repaint of the whole state."""
         self._raw_state = replace(self._raw_state, quote=quote)
         self._live = replace(self._live, quote=quote)
         if self.replay.moment is None and self.is_running:
@@ -420,7 +449,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             self._show_in_dialogs(self.desk_state, self._wall_time())
 
     def _apply_theme_since(self, before: DeskState) -> None:
-        """Apply the theme of the state in front, if the former one had another."""
+        """Apply the theme of the state on the screen, if the one before had another."""
         theme = self.desk_state.preferences.get("theme", "")
         if theme != before.preferences.get("theme", ""):
             self.apply_theme(theme)
@@ -448,6 +477,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
             with self.contained():
                 front.take(state, now)
                 base.query_one(KeyBar).show(front, waiting_counts(state, needing))
+        self.show_beside()
         self.guide.lead()
         self._show_in_dialogs(state, now)
 
@@ -562,7 +592,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         why = self._sender.give(command, self._live, self._wall_time())
         if why:
             self.show_toast(why, "warn")
-        if isinstance(command, SetPreference | Halt | ApproveHeld | RefuseHeld):
+        if isinstance(command, SetPreference | Halt | ApproveTrade | RefuseTrade):
             # Shown at once, before the desk confirms it.
             before = self.desk_state
             self.take(self._raw_state)
@@ -690,7 +720,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         """Slower (-1) or faster (1)."""
         speed = self._pace()
         if speed is not None:
-            self.give(SetSpeed(speed_beside(speed, by)))
+            world = self.desk_state.world
+            self.give(SetSpeed(speed_beside(speed, by, SPEEDS if world is None else world.speeds)))
 
     def _pace(self) -> int | None:
         """The world's speed or the one requested since; None, with a toast, without a world."""
@@ -708,7 +739,8 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         state = self.desk_state
         # Before the world has begun its demo agents are only to come.
         has_demo = self._program.has_demo if state.fleet is None else bool(state.living_demos)
-        page = Welcome(is_embedded=state.service.embedded, has_demo=has_demo)
+        recorded = state.world is not None and bool(state.world.history)
+        page = Welcome(is_embedded=state.service.embedded, has_demo=has_demo, is_recorded=recorded)
         self.push_screen(page, self._welcomed)
 
     def _welcomed(self, _: None) -> None:
@@ -726,14 +758,44 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         if any(isinstance(screen, ChartDialog) for screen in self.screen_stack):
             return
         row = self.front.current_market()
-        first = fitting_chart(self.front.name_in_keys, row)
-        self.push_screen(
-            ChartDialog(self.desk_state, self.now, row, ChartName(name) if name else first)
-        )
+        first = ChartName(name) if name else fitting_chart(self.front.name_in_keys, row)
+        recent = tuple(one for one in self.rows_seen() if one in self.desk_state.markets)
+        self.push_screen(ChartDialog(self.desk_state, self.now, row, first, recent=recent))
 
     @on(ChartsRequested)
     def _charts_requested(self, message: ChartsRequested) -> None:
         self.action_charts(message.chart_name)
+
+    def _listed_own(self) -> "tuple[tuple[str, str, str], ...]":
+        """The own commands that work on the screen in front, for help and palette."""
+        own = self._own_commands
+        commands = () if own is None else own.on(self.front.name_in_keys)
+        return tuple((one.name, one.cap, one.about or one.line) for one in commands)
+
+    def action_own_key(self, key: str) -> None:
+        """Run the person's own command of a key, on a screen where it works."""
+        for command in () if self._own_commands is None else self._own_commands.commands:
+            if key in command.keys and command.works_on(self.front.name_in_keys):
+                self._run_own(command)
+
+    @on(OwnCommandChosen)
+    def _own_command_chosen(self, message: OwnCommandChosen) -> None:
+        for command in () if self._own_commands is None else self._own_commands.commands:
+            if command.name == message.name:
+                self._run_own(command)
+
+    def _run_own(self, command: "OwnCommand") -> None:
+        """Run a command on the highlighted row; a recorded one is no row to act on."""
+        from service_tui.console.own_commands import order_of  # noqa: PLC0415 - not at first
+
+        # ours: off in a replay, where a line could act on a price of the past.
+        why = rewound_reason(self.desk_state, "")
+        if not command.works_on(self.front.name_in_keys):
+            why = f"{command.name} does not work on this screen"
+        if why:
+            self.show_toast(why, "warn")
+        else:
+            self.give(order_of(command, self.front))
 
     def action_wallet(self) -> None:
         """Show the wallet over the screen in front."""

@@ -7,6 +7,7 @@ from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import MonitorState, MonitorView
 from service_tui.desk.state import DeskState
+from service_tui.evaluation.events import cost_of
 from service_tui.terms import MarketStatus, Venue
 from service_tui.units import ONE, Micros, decimal
 
@@ -73,8 +74,7 @@ def exit_at(
     sold = decimal(monitor.shares)
     depth = None if market is None or market.liquidity is None else decimal(market.liquidity)
     if monitor.venue is Venue.SIM and depth is not None and depth > 0:
-        # The cost of a sale in an LMSR market. Source: decisions, "LMSR in doubles".
-        brought = -depth * math.log1p(price * math.expm1(-sold / depth))
+        brought = -cost_of(price, depth, -sold)
     else:
         brought = sold * price * _kept(monitor)
     brings = Micros(max(0, math.floor(brought * ONE)))

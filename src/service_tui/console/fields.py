@@ -95,8 +95,8 @@ class Number:
 
     def error(self, fault: Fault, given: str) -> FieldError:
         """The error of a fault, ready to be raised."""
-        message = self.messages.get(fault) or self.messages[Fault.NOT_PLAIN]
-        return FieldError(message.replace("{given}", given))
+        text = self.messages.get(fault) or self.messages[Fault.NOT_PLAIN]
+        return FieldError(text.replace("{given}", given))
 
 
 def parse_number(text: str, rule: Number) -> Micros:

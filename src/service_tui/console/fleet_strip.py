@@ -79,7 +79,7 @@ def standings(state: DeskState) -> tuple[AgentStanding, ...]:
     """Every agent but the person's own; those that need attention first, else in their order."""
     if state.fleet is None:
         return ()
-    waiting = Counter(trade.agent_id for trade in state.supervision.held)
+    waiting = Counter(trade.agent_id for trade in state.supervision.pending_trades)
     agents_shown = [
         _standing(agent, state, waiting) for agent in state.fleet.agents if not agent.is_own
     ]
@@ -94,7 +94,7 @@ def _standing(agent: AgentView, state: DeskState, waiting: Mapping[str, int]) ->
             name, *(_RETIRED if agent.retired else _STATUSES[AgentStatus.SUSPENDED])
         )
     states = {run.state for run in state.supervision.runs_of(agent.agent_id)}
-    run = next((message for one, message in _RUNS.items() if one in states), None)
+    run = next((text for one, text in _RUNS.items() if one in states), None)
     if run is not None and run[1] not in _INCONSPICUOUS:
         return AgentStanding(name, *run)
     is_broke = agent.status is AgentStatus.BROKE

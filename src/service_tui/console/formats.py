@@ -10,6 +10,7 @@ from typing import Final
 from rich.text import Text
 
 from service_tui.desk.slices.orders import price_text
+from service_tui.outcome import Outcome
 from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -34,6 +35,11 @@ _LAST_SECOND: Final = 253_370_764_800
 _SUFFIXES: Final = ("", "k", "M", "B", "T")
 _THREE_DIGITS: Final = ((9.995, 2), (99.95, 1), (999.5, 0))
 """Decimals that still make three digits, by the value's upper bound."""
+
+
+def outcome_ink(outcome: Outcome) -> str:
+    """The ink of an outcome's word: that of the side that won, else a quiet one."""
+    return "muted" if outcome.winner is None else outcome.winner.value
 
 
 def money(amount: Micros | None, *, masked: bool = False) -> Text:
@@ -186,6 +192,11 @@ def date_time_s(at: Timestamp | None, zone: tzinfo | None = None) -> str:
     return _written(at, "%d %b %H:%M:%S", zone)
 
 
+def day(at: Timestamp) -> str:
+    """A day in UTC, `2024-06-03`: of a history, whose days are those of its sources."""
+    return _written(at, "%Y-%m-%d", UTC)
+
+
 def moment_of(at: Timestamp | None, now: Timestamp, zone: tzinfo | None = None) -> Text:
     """A time to the second, `14:05:09`; with its day if that is not today's."""
     today = _written(now, "%d %b %Y", zone) == _written(at, "%d %b %Y", zone)
@@ -235,7 +246,7 @@ def _change(fraction: float | None, unit: str) -> Text:
 
 
 def _signed(value: float, written: str, *, arrow: bool) -> Text:
-    # A change that rounds to zero has no sign: "+0.00" would claim a profit.
+    # A change that rounds to zero has no sign: "+0.00" would state a profit.
     if not any(digit in written for digit in "123456789"):
         return Text(written, "flat", no_wrap=True)
     if value > 0:

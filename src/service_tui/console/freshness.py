@@ -1,4 +1,4 @@
-"""The clock of a screen, its privacy mode, and data that is not loaded yet."""
+"""The clock of a screen, the privacy mode, and why money cannot be moved on stale data."""
 
 from dataclasses import replace
 from typing import Final

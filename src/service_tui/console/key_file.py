@@ -29,6 +29,12 @@ _SCREENS: Final = (
 _PANEL_GROUPS: Final = (
     "wallet",
     "sort_menu",
+    "column_menu",
+    "saved_filters",
+    "watchlists",
+    "beside_menu",
+    "compare_menu",
+    "event_page",
     "stored_keys",
     "aside",
     "halt",
@@ -73,6 +79,9 @@ _FORMS: Final = frozenset({
 })  # fmt: skip
 _WALKS: Final = frozenset({"tab", "shift+tab", "up", "down"})
 """Groups with input lines, and the keys that move between these."""
+
+_NEEDED: Final = ("escape", "enter", "tab", "shift+tab", "ctrl+c", "ctrl+d", "ctrl+z", "ctrl+q")
+"""Keys that leave, choose, go on or end wherever they are pressed."""
 
 ANSWERS: Final = frozenset({"y", "p", "enter", "left", "right", *"123456789"})
 """Keys that answer a dialog, or choose among its answers, whatever else is moved."""
@@ -151,8 +160,8 @@ def _refuse_needed(action: KeyBinding, keys: tuple[str, ...]) -> None:
     typed = [key for key in keys if _is_typed(key)]
     # The ticket's default letters only work outside of its input lines.
     if works_in_inputs and typed and not any(_is_typed(key) for key in action.keys):
-        message = f"{ident} works while you type, too: give it a function key or one with ctrl"
-        raise TomlError(f"{message}, not {readable(typed[0])}")
+        text = f"{ident} works while you type, too: give it a function key or one with ctrl"
+        raise TomlError(f"{text}, not {readable(typed[0])}")
     for key in keys:
         if works_in_inputs and key not in action.keys and key in _editing():
             raise TomlError(
@@ -160,6 +169,31 @@ def _refuse_needed(action: KeyBinding, keys: tuple[str, ...]) -> None:
             )
         if action.group == "dialog" and key in ANSWERS:
             raise TomlError(f"{ident} cannot lie on {readable(key)}: it answers a dialog")
+
+
+def read_key(text: str) -> str:
+    """Textual's name of a key that a person wrote.
+
+    Raises:
+        TomlError: there is no such key, or terminals send it as another one.
+    """
+    return _checked(text)
+
+
+def keys_in_use(screen: str, moved: Mapping[str, tuple[str, ...]]) -> Mapping[str, str]:
+    """What each key means on a screen: the id of an action, or what it does in a list."""
+    from service_tui.console.widgets.record_table import RecordTable  # noqa: PLC0415  (only where keys are given)
+
+    taken = {
+        key: binding.description or binding.action
+        for binding in RecordTable.BINDINGS
+        if isinstance(binding, Binding)
+        for key in binding.key.split(",")
+    }
+    for action in KEYS:
+        if action.group in {screen, "rows", "app"}:
+            taken |= dict.fromkeys(_now(action, moved), action.ident)
+    return taken | dict.fromkeys(_NEEDED, "a key of every terminal")
 
 
 def _is_typed(key: str) -> bool:
@@ -196,7 +230,7 @@ def _checked(text: str) -> str:
 
 def _clashes(moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """Conflicts of two actions of one place on one key, if the default table has none."""
-    message: set[str] = set()
+    text: set[str] = set()
     for place in PLACES:
         actions = [
             key for key in KEYS if key.group in place or (key.group == "app" and key.priority)
@@ -204,10 +238,10 @@ def _clashes(moved: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
         for one, other in combinations(actions, 2):
             new = ({*_now(one, moved)} & {*_now(other, moved)}) - ({*one.keys} & {*other.keys})
             both = f"{one.ident} and {other.ident} are both on"
-            message |= {f"{both} {readable(key)}" for key in new}
+            text |= {f"{both} {readable(key)}" for key in new}
         if {"rows", "dialog"} & {*place}:
-            message.update(_clashes_in_lists(actions, moved))
-    yield from sorted(message)
+            text.update(_clashes_in_lists(actions, moved))
+    yield from sorted(text)
 
 
 def _clashes_in_lists(

@@ -136,7 +136,7 @@ class KeyQueue(App[int]):
         return isinstance(event, events.Key) and await self._check_bindings(event.key, True)  # noqa: FBT003 - Textual's own
 
     def on_key(self, event: events.Key) -> None:
-        """Tell once of another layout: a key that comes here has had no receiver."""
+        """Show once that the keyboard has another layout, after a key that nothing handled."""
         hint = "" if self._has_hinted else foreign_letter_hint(event.character)
         if hint:
             self._has_hinted = True
@@ -146,7 +146,8 @@ class KeyQueue(App[int]):
         """Keep keys in their order; other events pass unchanged."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
-        elif asyncio.get_running_loop().time() < self._rests_until:
+        elif event.time < self._rests_until:
+            # By when it was pressed: a busy machine hands it over later.
             if not await self._has_overtaken(event):
                 self._show_refusal()
         elif not self._is_busy:

@@ -37,7 +37,10 @@ def _performed(
     footer: bool = False,
     shown: str = "",
 ) -> KeyBinding:
-    """An action performed by the `actions.py` of its screen; the id begins with the screen."""
+    """An action performed by the `actions.py` of its screen; the id begins with the screen.
+
+    A small letter may mean something else on another screen, a capital may not.
+    """
     group = ident.partition(".")[0]
     return KeyBinding(ident, group, keys, f"perform('{ident}')", label, tooltip, footer, shown)
 
@@ -131,6 +134,14 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "charts",
         "Price, equity, skills, calibration, sweep",
         shown="F4",
+    ),
+    KeyBinding(
+        "app.beside",
+        "app",
+        ("backslash",),
+        "beside",
+        "beside",
+        "A second list or chart beside this screen",
     ),
     KeyBinding(
         "app.replay", "app", ("f3",), "replay", "replay", "The desk as it was, or now", shown="F3"
@@ -257,6 +268,18 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "Menu of columns: one key each",
         shown=",",
     ),
+    KeyBinding(
+        "rows.columns",
+        "rows",
+        ("number_sign",),
+        "columns",
+        "columns",
+        "Which columns, in which order",
+        shown="#",
+    ),
+    KeyBinding(
+        "rows.saved", "rows", ("ctrl+f",), "saved", "saved filters", "Save, apply, remove by name"
+    ),
     KeyBinding("rows.copy", "rows", ("y",), "copy_cell", "copy", "Copy the cell"),
     KeyBinding("rows.copy_row", "rows", ("Y",), "copy_row", "copy row", "Copy the row as JSON"),
     KeyBinding(
@@ -272,18 +295,33 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         shown="|",
     ),
     KeyBinding(
+        "rows.pane_more",
+        "rows",
+        ("alt+left", "alt+up"),
+        "split(1)",
+        "larger pane",
+        "Or drag the line between them",
+    ),
+    KeyBinding("rows.pane_less", "rows", ("alt+right", "alt+down"), "split(-1)", "smaller pane"),
+    KeyBinding(
         "rows.out", "rows", ("escape",), "one_out", "one level out", "Close detail, search, filters"
     ),
     # markets
     _performed("markets.buy", ("b",), "buy", "Buy in the market", footer=True),
     _performed("markets.exit", ("x",), "sell", "Sell the position", footer=True),
     _performed("markets.star", ("asterisk",), "star", shown="*", footer=True),
+    _performed(
+        "markets.mark", ("space",), "mark", "{markets.star} and {markets.lists} take marked rows"
+    ),
+    _performed("markets.mark_all", ("ctrl+a",), "mark all", "Mark or unmark all listed"),
     _performed("markets.category", ("c",), "category", "Next category"),
     _performed("markets.status", ("o",), "status", "Open, closed, resolved"),
     _performed("markets.until", ("t",), "time left", "By time to resolution"),
     _performed("markets.held", ("h",), "held", "Only my positions"),
-    _performed("markets.starred", ("w",), "starred", "Only starred"),
+    _performed("markets.starred", ("w",), "starred", "Only starred, or the next watchlist"),
+    _performed("markets.lists", ("ctrl+o",), "watchlists", "Put markets in; show, make a list"),
     _performed("markets.venue", ("V",), "venue", "By venue, or sim only"),
+    _performed("markets.event", ("ctrl+e",), "event", "Its outcomes together, related markets"),
     _performed("markets.range", ("v",), "range", "Chart range"),
     _performed(
         "markets.book_up", ("shift+up",), "book up", "A price of the book, for {markets.buy}"
@@ -292,9 +330,17 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         "markets.book_down", ("shift+down",), "book down", "Then {markets.buy} buys, limit there"
     ),
     _performed("markets.alert", ("a",), "price alert", "Alert at a price"),
+    _performed("markets.note", ("n",), "own note", "On the market, for you alone"),
     # portfolio
     _performed("portfolio.sell", ("x",), "sell", "Close or trim", footer=True),
     _performed("portfolio.buy", ("b",), "buy more", footer=True),
+    _performed(
+        "portfolio.mark",
+        ("space",),
+        "mark",
+        "{portfolio.sell} and {portfolio.cancel} apply to marked rows",
+    ),
+    _performed("portfolio.mark_all", ("ctrl+a",), "mark all", "Mark or unmark all listed"),
     _performed("portfolio.market", ("M",), "market", "Show the market"),
     _performed("portfolio.list", ("o",), "next list", "Positions, orders, closed", footer=True),
     _performed("portfolio.monitor", ("m",), "monitor", "Stop, target", footer=True),
@@ -362,6 +408,32 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("wallet.copy", ("y",), "copy address", "For deposits of gas or USDC.e"),
     # the menu of columns
     KeyBinding("sort.choose", "sort_menu", ("enter",), "choose", "sort", "By this column"),
+    # the columns of a table
+    KeyBinding("columns.choose", "column_menu", ("enter",), "choose", "apply", "These columns"),
+    KeyBinding("columns.toggle", "column_menu", ("space",), "flip", "shows", "Or hides"),
+    KeyBinding(
+        "columns.left", "column_menu", ("shift+up", "less_than_sign"), "shift(-1)", "left", "One on"
+    ),
+    KeyBinding(
+        "columns.right", "column_menu", ("shift+down", "greater_than_sign"), "shift(1)", "right"
+    ),
+    KeyBinding("columns.usual", "column_menu", ("0",), "usual", "usual", "The usual columns"),
+    # the saved filters
+    KeyBinding("saved.choose", "saved_filters", ("enter",), "choose", "apply", "This filter"),
+    KeyBinding("saved.new", "saved_filters", ("n",), "new", "save", "The filter in force"),
+    KeyBinding("saved.remove", "saved_filters", ("d",), "remove", "remove", "Forget the filter"),
+    # the watchlists
+    KeyBinding("watchlists.choose", "watchlists", ("enter",), "choose", "show", "This list only"),
+    KeyBinding(
+        "watchlists.toggle", "watchlists", ("space",), "flip", "in or out", "The markets above"
+    ),
+    KeyBinding("watchlists.new", "watchlists", ("n",), "new", "new", "A list of these markets"),
+    KeyBinding("watchlists.remove", "watchlists", ("d",), "remove", "remove", "Forget the list"),
+    # what stands beside a screen
+    KeyBinding("beside.choose", "beside_menu", ("enter",), "choose", "show", "Beside this screen"),
+    # the page of an event
+    KeyBinding("event.buy", "event_page", ("b",), "buy", "buy a set", "YES of each outcome"),
+    KeyBinding("event.choose", "event_page", ("enter",), "choose", "market", "Show the market"),
     # the line of commands
     KeyBinding("command.complete", "command_line", ("tab",), "complete(1)", "complete"),
     KeyBinding(
@@ -398,6 +470,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("blotter.trades", ("w",), "pending only", "Only pending orders"),
     _performed("blotter.why", ("Q",), "why", "The trade, signal to sale"),
     _performed("blotter.orders", ("O",), "open orders", "Amend, cancel"),
+    _performed("blotter.note", ("n",), "own note", "On the trade of a fill, for you alone"),
     _performed("blotter.export", ("ctrl+s",), "export", "CSV, JSON and a day's summary"),
     # the action log
     _performed("log.open", ("enter",), "full entry", "With its hash", footer=True),
@@ -408,11 +481,13 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("timeline.kind", ("c",), "kind", "Next kind", footer=True),
     _performed("timeline.away", ("w",), "while away", "What came while closed", footer=True),
     _performed("timeline.market", ("M",), "market", "Show the market"),
+    _performed("timeline.note", ("n",), "own note", "On the day, for you alone"),
     # exposure
     _performed("exposure.market", ("enter", "M"), "market", "Show the market"),
     _performed("exposure.list", ("o",), "next list", "Exposure, calendar, held", footer=True),
     _performed("exposure.limit", ("l",), "limit", "What the group may cost", footer=True),
     _performed("exposure.group", ("c",), "group by", "Category, event, market, agent", footer=True),
+    _performed("exposure.note", ("n",), "own note", "On the day of the calendar, or the market"),
     # approvals
     _performed("approvals.review", ("enter",), "review", "Approve, resize or refuse", footer=True),
     _performed("approvals.approve", ("a",), "approve", "The marked trades", footer=True),
@@ -426,6 +501,13 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     # agents
     _performed("agents.open", ("enter",), "details", "Agent details", footer=True),
     _performed("agents.pause", ("H",), "pause", "Pause or resume buys", footer=True),
+    _performed(
+        "agents.mark",
+        ("space",),
+        "mark",
+        "{agents.pause} and {agents.suspend} apply to marked rows",
+    ),
+    _performed("agents.mark_all", ("ctrl+a",), "mark all", "Mark or unmark all listed"),
     _performed("agents.claim", ("C",), "claim", "Claim the agent"),
     _performed("agents.code", ("c",), "claim code", "Code for the claim page"),
     _performed("agents.plan", ("P",), "plan", "Free, Pro or Elite"),
@@ -456,6 +538,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     _performed("research.backtest", ("b",), "backtest", "Backtest or sweep", footer=True),
     _performed("research.new", ("n",), "new session", footer=True),
     _performed("research.next", ("o",), "next session", footer=True),
+    _performed("research.evaluations", ("e",), "evaluations", "Good, or lucky?", footer=True),
     _performed("research.off", ("d",), "turn off", "Until a new session"),
     # settings
     _performed("settings.edit", ("e", "enter"), "change", "Edit or toggle", footer=True),
@@ -470,7 +553,25 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
     KeyBinding("chart.range", "chart", ("v",), "range", "range", "1 h to all"),
     KeyBinding("chart.zoom_in", "chart", ("plus", "i"), "zoom(-1)", "zoom in", shown="+"),
     KeyBinding("chart.zoom_out", "chart", ("minus", "o"), "zoom(1)", "zoom out", shown="-"),
-    KeyBinding("chart.whole", "chart", ("0",), "whole", "whole", "The whole chart"),
+    KeyBinding(
+        "chart.measure",
+        "chart",
+        ("m",),
+        "measure",
+        "measure",
+        "From here to the cursor, or no more",
+    ),
+    KeyBinding("chart.whole", "chart", ("0",), "zoom(0)", "whole", "The whole chart"),
+    KeyBinding(
+        "chart.compare",
+        "chart",
+        ("c",),
+        "compare",
+        "compare",
+        "The price with another market's, or no more",
+    ),
+    # the list of markets to compare with
+    KeyBinding("compare.choose", "compare_menu", ("enter",), "choose", "compare", "With this one"),
     # the output of a skill
     KeyBinding(
         "skill_log.follow", "skill_log", ("f",), "turn('follow')", "follow", "Or stop following"
@@ -686,16 +787,16 @@ _ALIASES: Final = {"esc": "escape", "return": "enter", "del": "delete", "pgup": 
 def key_name(text: str) -> str:
     """Textual's name of a key that a person wrote: `?`, `F5`, `Ctrl+B`, `shift+b`, `esc`."""
     *modifiers, base = text.strip().split("+") if len(text) > 1 else [text]
-    held = [modifier.strip().lower() for modifier in modifiers]
+    pressed = [modifier.strip().lower() for modifier in modifiers]
     base = base.strip() or "plus"
     if len(base) == 1:
-        if held == ["shift"] and base.isalpha():
+        if pressed == ["shift"] and base.isalpha():
             return base.upper()
-        named = base.lower() if held else base
+        named = base.lower() if pressed else base
         base = next((name for name, shown in _SHOWN.items() if shown == named), _character(named))
     else:
         base = _ALIASES.get(base.lower(), base.lower())
-    return "+".join([*held, base])
+    return "+".join([*pressed, base])
 
 
 def _character(letter: str) -> str:

@@ -33,6 +33,11 @@ _TITLES: Final = {
     "agent_name": "agent",
     "pays_worst": "pays at worst",
     "pays_best": "at best",
+    "sum_yes": "sum of YES",
+    "yes_set_cost": "YES set",
+    "yes_set_pays": "pays",
+    "no_set_cost": "NO set",
+    "no_set_pays": "pays",
     "pays_yes": "if YES",
     "pays_no": "if NO",
     "sale_value": "sale value",
@@ -55,6 +60,7 @@ _TITLES: Final = {
 
 _NONE: Final = {
     "alerts": "no open alert; the console lists ended ones as well",
+    "events": "no event: no two outcomes of one question are listed",
     **dict.fromkeys(("exposure", "calendar", "held"), "nobody holds anything"),
 }
 _GAP: Final = "  "

@@ -55,9 +55,9 @@ class GoTo(ToApp):
 class ApprovalRequested(ToApp):
     """The person opens this waiting trade for a decision; `refuse`: at the line for the reason."""
 
-    def __init__(self, held_id: str, *, refuse: bool = False) -> None:
+    def __init__(self, pending_id: str, *, refuse: bool = False) -> None:
         super().__init__()
-        self.held_id = held_id
+        self.pending_id = pending_id
         self.refuse = refuse
 
 
@@ -93,6 +93,14 @@ class KeyChosen(ToApp):
     def __init__(self, key: KeyBinding) -> None:
         super().__init__()
         self.key = key
+
+
+class OwnCommandChosen(ToApp):
+    """A command of the person's own was chosen by its name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
 
 
 class HelpRequested(ToApp):

@@ -411,12 +411,11 @@ def _resolved(state: DeskState) -> Iterator[MomentView]:
     absence = None if state.world is None else state.world.meanwhile
     missed = {} if absence is None else {one.market_id: one for one in absence.resolved}
     for one in missed.values():
-        outcome = "YES" if one.outcome else "NO"
         moment = MomentView(
             f"resolved {one.market_id}",
             one.at,
             MomentKind.RESOLVED,
-            f"resolved {outcome}",
+            f"resolved {one.outcome.word}",
             market_id=one.market_id,
             question=one.question,
             money=one.payout,
@@ -434,7 +433,7 @@ def _resolved(state: DeskState) -> Iterator[MomentView]:
             f"resolved {market.market_id}",
             market.resolved_at,
             MomentKind.RESOLVED,
-            f"resolved {'YES' if market.outcome else 'NO'}",
+            f"resolved {market.outcome.word}",
             market_id=market.market_id,
             question=market.question,
             screen="markets",

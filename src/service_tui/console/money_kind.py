@@ -1,4 +1,4 @@
-"""Whose money an order on a venue moves: real, simulated, or play money."""
+"""The kind of money that an order on a venue moves: real, simulated, or play money."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Rows that need the person now, found in the state, the most urgent first. Pure."""
+"""Finds everything that needs the person now in the state, the most urgent first. Pure."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -116,7 +116,7 @@ def waiting_counts(state: DeskState, needing: int) -> dict[str, int]:
         "app.attention": needing,
         "app.reactor": len(state.reactor.waiting),
         "app.redemption": len(state.redemption.ready),
-        "app.agents": len(state.supervision.held),
+        "app.agents": len(state.supervision.pending_trades),
     }
 
 

@@ -17,15 +17,15 @@ from service_tui.desk.slices.agents import AgentNeedKind, AgentNeedView, AgentVi
 from service_tui.desk.slices.research import SessionView
 from service_tui.desk.slices.supervision import (
     AgentAlertView,
-    HeldView,
     LeashView,
+    PendingTradeView,
     SkillRunState,
 )
 from service_tui.desk.state import DeskState
 from service_tui.terms import AgentAlertAction, AgentStatus, SessionState, Venue
 from service_tui.units import Micros, Timestamp
 
-HELD: Final = "held "
+PENDING: Final = "held "
 """Prefix of the key of a pending trade; its id follows."""
 
 SIGNALS: Final = "signals"
@@ -37,7 +37,7 @@ URGENT_S: Final = 60.0
 
 def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
     """Rows about agents, their skills and their experiments."""
-    yield from map(partial(_approval, now=now), state.supervision.held)
+    yield from map(partial(_approval, now=now), state.supervision.pending_trades)
     for need in state.supervision.needs:
         yield _of_agent(need, now)
     for alert in state.supervision.agent_alerts:
@@ -52,13 +52,13 @@ def of_fleet(state: DeskState, now: Timestamp) -> Iterator[Need]:
             yield _session(session, state)
 
 
-def _approval(trade: HeldView, now: Timestamp) -> Need:
+def _approval(trade: PendingTradeView, now: Timestamp) -> Need:
     """A trade that waits for the person's approval."""
     left = trade.left_s(now)
     price = trade.price or trade.average
     worth = trade.amount or (None if price is None else Micros(round(trade.shares * price)))
     return Need(
-        key=f"{HELD}{trade.held_id}",
+        key=f"{PENDING}{trade.pending_id}",
         tone="breach" if left < URGENT_S else "warn",
         glyph="?",
         word="approve",
@@ -199,9 +199,9 @@ def _budgets(state: DeskState) -> Iterator[Need]:
     for leash in state.supervision.leashes:
         if leash.used is not None and leash.used > WARN_FROM:
             yield _budget(leash, names.get(leash.agent_id, leash.agent_id))
-    rails = state.buy_limits
-    most = None if rails is None else rails.skill_day_max
-    for skill in () if rails is None or not most else rails.skills:
+    buy_limits = state.buy_limits
+    most = None if buy_limits is None else buy_limits.skill_day_max
+    for skill in () if buy_limits is None or not most else buy_limits.skills:
         if most and int(skill.spent) > WARN_FROM * most:
             yield Need(
                 key=f"skill day {skill.slug}",

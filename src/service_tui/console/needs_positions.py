@@ -180,18 +180,18 @@ def _settled(state: DeskState, now: Timestamp) -> Iterator[Need]:
         if position.resolves_at is None or position.outcome is None or not position.shares:
             continue
         if 0 <= world - position.resolves_at <= SETTLED_FOR_S:
-            won = position.realized > 0
+            won, even = position.realized > 0, not position.realized
             yield Need(
                 key=f"settled {position.key}",
-                tone="profit" if won else "loss",
-                glyph="▲" if won else "▼",
+                tone="muted" if even else "profit" if won else "loss",
+                glyph="·" if even else "▲" if won else "▼",
                 word="settled",
                 what=_position_text(position),
                 figure=formats.pnl(position.realized, masked=masked),
                 otherwise="leaves this list after an hour",
                 screen="portfolio",
                 kind="positions settled",
-                note=f"resolved {'YES' if position.outcome else 'NO'}; {cap('portfolio.list')} in "
+                note=f"resolved {position.outcome.word}; {cap('portfolio.list')} in "
                 "Portfolio for details",
                 is_real=position.venue is not Venue.SIM,
                 is_dismissable=True,

@@ -289,7 +289,9 @@ def is_listed(notice: Notice, state: DeskState, rows: Collection[str]) -> bool:
         return True
     if notice.kind is NoticeKind.APPROVAL and notice.tone == "warn":
         # Not the answer to a decision, which has other words.
-        return any(notice.text.endswith(approval_text(one)) for one in state.supervision.held)
+        return any(
+            notice.text.endswith(approval_text(one)) for one in state.supervision.pending_trades
+        )
     # A mirror is sent with one key, without a ticket that could show its refusal.
     return any(
         ticket.state in _WITHOUT_END

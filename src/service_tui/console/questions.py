@@ -1,4 +1,4 @@
-"""What lists call a market: the short form of its question.
+"""Short names of markets for lists: the short form of the question.
 
 The questions of the offline world have short forms of their own (data/topics/short_forms.txt). Any
 other question is its own short form: a sentence that a machine shortened may say something else.

@@ -58,6 +58,7 @@ KEYS_OF: Final[Mapping[Fix, tuple[str, ...]]] = {
     Fix.CHECK_POSITIONS: ("app.attention", "attention.dismiss"),
     Fix.ABANDON: ("app.redemption", "redemption.abandon"),
     Fix.SEE_ALERTS: ("app.monitors",),
+    Fix.REMOVE_ALERT: ("app.monitors",),
     Fix.READ_NOW: ("app.refresh",),
 }
 """The actions of `keys` that carry a fix out, to be pressed one after another."""

@@ -1,4 +1,4 @@
-"""The desk as it was: what still works on a recorded state, its words, and a typed time."""
+"""Texts of a replay: available actions, conditions, and parsing a typed time."""
 
 import re
 from calendar import month_abbr
@@ -14,13 +14,16 @@ from service_tui.console.parts.view_memory import LAST_SCREEN, VIEW
 from service_tui.console.widgets.banner import LastingCondition
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import ReadDay, ReadLog, WatchAgent, WatchHoldings
+from service_tui.desk.commands.research import ReadEvaluations
 from service_tui.desk.commands.settings import SetPreference, WatchMarket
 from service_tui.desk.commands.trading import RequestQuote
 from service_tui.desk.recording.moment import RecordedMoment
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
-READINGS: Final = (WatchMarket, WatchAgent, WatchHoldings, ReadLog, ReadDay, RequestQuote)
+READINGS: Final = (
+    WatchMarket, WatchAgent, WatchHoldings, ReadLog, ReadDay, ReadEvaluations, RequestQuote,
+)  # fmt: skip
 """Commands that screens give by themselves; the present desk gets the last of each afterwards."""
 
 VIEW_PREFERENCES: Final = frozenset({LAST_SCREEN, "theme", "privacy", "welcome"})

@@ -10,7 +10,7 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import PersonRole
 
 _TRADING: Final = (
-    *("markets.buy", "markets.exit", "markets.alert"),
+    *("markets.buy", "markets.exit", "markets.alert", "event.buy"),
     *("portfolio.sell", "portfolio.buy", "portfolio.monitor", "portfolio.alert"),
     *("portfolio.amend", "portfolio.cancel", "portfolio.cancel_all"),
     *("monitors.edit", "monitors.all", "monitors.exit", "monitors.remove", "monitors.undo"),

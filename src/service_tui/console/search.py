@@ -130,7 +130,7 @@ class Search:
         number: Callable[[str], float | None],
         cell: Callable[[str], str] = lambda _: "",
     ) -> bool:
-        """True if a row matches the words and numbers.
+        """True if a row matches words, numbers and cells; `matches_choice` asks for choices.
 
         Args:
             text: the row's words, folded.
@@ -138,7 +138,8 @@ class Search:
             cell: the row's text in a column.
 
         Returns:
-            True if all terms match; an unknown value matches no comparison, nor its inversion.
+            True if all of these terms match; an unknown value matches no comparison, nor its
+            inversion.
         """
         for term in self.words:
             if (term.word in text) is not term.expected:
@@ -247,14 +248,14 @@ def _read_cell(
 def _no_column(name: str, known: Mapping[str, str]) -> str:
     """The message that there is no such column, with similar or existing names."""
     close = get_close_matches(name, known, 1, _CLOSE)
-    message = f"No column {_shortened(name)}"
+    text = f"No column {_shortened(name)}"
     if close:
-        return f"{message}. Did you mean {close[0]}?"
+        return f"{text}. Did you mean {close[0]}?"
     listed = ", ".join(dict.fromkeys(known.values()))
     cut = shorten(listed, _LISTED, placeholder="")
     if cut != listed:
         listed = f"{cut} …"
-    return f"{message}. Columns: {listed}"
+    return f"{text}. Columns: {listed}"
 
 
 def _shortened(name: str) -> str:

@@ -1,10 +1,10 @@
-"""Signal data of an agent as text: with the side they mean, no longer than needed."""
+"""An agent's signal data as short text: names, values and edges."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
 from service_tui.console import formats
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.terms import SIGNAL_RANGES, Side
 from service_tui.units import figure_within
 
@@ -58,12 +58,12 @@ def edge_text(edge: float) -> str:
     return f"{100 * edge:+z.1f} pt"
 
 
-def signal_number(trade: HeldView, name: str) -> float | None:
+def signal_number(trade: PendingTradeView, name: str) -> float | None:
     """A figure of the agent's signal data, one of `SIGNAL_RANGES`; None if it sent none."""
     return figure_within(trade.signal_data.get(name), SIGNAL_RANGES[name])
 
 
-def edge_now(trade: HeldView) -> float | None:
+def edge_now(trade: PendingTradeView) -> float | None:
     """The agent's estimate of the side less its price now; None without an estimate or a price.
 
     # ours: an estimate is of YES, as that of every bundled skill.

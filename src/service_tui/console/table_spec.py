@@ -12,6 +12,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import counted
+from service_tui.console.own_notes import signed
 from service_tui.console.questions import Names, names_of, short_question
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
@@ -40,11 +41,12 @@ class TableSpec(Generic[Row]):
         search_text: the text in which a search finds a row, folded.
         empty_text: why there are no rows, and what to do.
         sort: id of the first sort column; empty: as the rows come.
-        falling: whether that order begins with the largest.
+        falling: whether that order is descending.
         compared: the numbers that a search compares (`entry:>0.5`), each by its name; mostly the
         id of a column.
-        is_journal: its newest row is on top; the cursor follows it until the person moves it.
-        holds: a journal that is acted on: the cursor stays on its row while the person looks.
+        newest_on_top: the newest row is on top; the cursor follows it until the person moves it.
+        keeps_row: `newest_on_top`, but the cursor stays on its row while the person looks at the
+        table: its rows are acted on.
         first_step: id of the key that brings its first row; offered before all others while the
         table is empty.
         is_loaded: whether its rows have come from the service; before, their number is unknown.
@@ -63,8 +65,8 @@ class TableSpec(Generic[Row]):
     )
     is_loaded: Callable[[DeskState], bool] = _always
     first_step: str = ""
-    is_journal: bool = False
-    holds: bool = False
+    newest_on_top: bool = False
+    keeps_row: bool = False
 
     def label(self, state: DeskState) -> str:
         """The label of its tab: the name, and the number of rows."""
@@ -124,7 +126,9 @@ def market_column(
         name,
         title,
         width,
-        lambda row, view: listed_name(row.market_id, row.question, view.state),
+        lambda row, view: signed(
+            listed_name(row.market_id, row.question, view.state), row.market_id, view
+        ),
         sort_key=lambda row, _: row.question,
         flex=True,
         keeps_end=True,
@@ -153,8 +157,10 @@ def venue_market_column(width: int = 14) -> Column[OnVenue]:
         "market",
         "market",
         width,
-        lambda row, view: marked_question(
-            listed_name(row.market_id, row.question, view.state), row.venue
+        lambda row, view: signed(
+            marked_question(listed_name(row.market_id, row.question, view.state), row.venue),
+            row.market_id,
+            view,
         ),
         sort_key=lambda row, _: row.question,
         flex=True,
@@ -201,7 +207,7 @@ def ending_market_column(name: str, title: str, width: int) -> Column[HasEnd]:
         name,
         title,
         width,
-        lambda row, view: market_name(row, view.state),
+        lambda row, view: signed(market_name(row, view.state), row.market_id, view),
         sort_key=lambda row, _: row.question,
         flex=True,
         keeps_end=True,

@@ -12,6 +12,7 @@ _TEXT_OF_CALL: Final[Mapping[str, str]] = {
     HALT_CALL: "halted trading",
     "POST /api/desk/resume": "resumed trading",
     "POST /api/desk/world/speed": "changed the pace of the world",
+    "POST /api/desk/world/step": "moved the world on",
     "PATCH /api/desk/agents/{agent_id}": "changed an agent",
     "POST /api/desk/agents/{agent_id}/claim": "claimed an agent",
     "POST /api/desk/agents/{agent_id}/claim-code": "made a claim code",

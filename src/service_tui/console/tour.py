@@ -51,18 +51,18 @@ def _others(state: DeskState) -> tuple[AgentView, ...]:
 
 
 def _request_text(view: TourView) -> str:
-    if not view.state.supervision.held:
+    if not view.state.supervision.pending_trades:
         return "an agent that has to ask will do so within a minute: wait for its request"
-    name = view.state.supervision.held[0].agent_name
+    name = view.state.supervision.pending_trades[0].agent_name
     opens = f"{{app.approvals}} opens the request of {name}"
     return f"{opens}: allow or refuse it; {{dialog.close}} leaves it waiting"
 
 
 def _answered(view: TourView) -> bool:
-    """True once a request was answered, or where nobody is to ask."""
-    known = {one.held_id for one in view.start.supervision.decided}
-    is_decided = any(one.held_id not in known for one in view.state.supervision.decided)
-    return is_decided or not (_others(view.state) or view.state.supervision.held)
+    """True once a request was decided, or if no agent has one."""
+    known = {one.pending_id for one in view.start.supervision.decided}
+    is_decided = any(one.pending_id not in known for one in view.state.supervision.decided)
+    return is_decided or not (_others(view.state) or view.state.supervision.pending_trades)
 
 
 def _paused(view: TourView) -> bool:

@@ -5,7 +5,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from service_tui.credentials.keys import KeysError, Profile, forget_profile, keep_profile, profiles
+from service_tui.credentials.api_keys import (
+    ApiKeysError,
+    Profile,
+    forget_profile,
+    keep_profile,
+    profiles,
+)
 from service_tui.credentials.system_keyring import (
     KEYRING_SERVICE,
     NO_KEYRING,
@@ -23,7 +29,7 @@ def keep(
     """Store a service and its key; an older key of this name leaves the keyring.
 
     Raises:
-        KeysError: there is no keyring, or it or the file cannot be written.
+        ApiKeysError: there is no keyring, or it or the file cannot be written.
     """
     before = profiles(config_dir).get(profile.name)
     if in_keyring:
@@ -50,7 +56,7 @@ def key_of(profile: Profile, *, find: FindKeyring = system_keyring) -> str:
         The key.
 
     Raises:
-        KeysError: there is no keyring, or it has lost the key.
+        ApiKeysError: there is no keyring, or it has lost the key.
     """
     if not profile.in_keyring:
         return profile.key
@@ -58,7 +64,7 @@ def key_of(profile: Profile, *, find: FindKeyring = system_keyring) -> str:
         find, lambda keyring: keyring.get_password(KEYRING_SERVICE, _entry(profile))
     )
     if not key:
-        raise KeysError(f"no key for {profile.url} in the keyring: log in again")
+        raise ApiKeysError(f"no key for {profile.url} in the keyring: log in again")
     return key
 
 
@@ -69,7 +75,7 @@ def forget(config_dir: Path, name: str, *, find: FindKeyring = system_keyring) -
         The removed service; None if none is stored under the name.
 
     Raises:
-        KeysError: the keyring or the file cannot be changed.
+        ApiKeysError: the keyring or the file cannot be changed.
     """
     profile = profiles(config_dir).get(name)
     if profile is None:
@@ -97,13 +103,13 @@ def _call_keyring(find: FindKeyring, call: Callable[[Keyring], T]) -> T:
         The keyring's answer.
 
     Raises:
-        KeysError: there is no keyring, or it refuses.
+        ApiKeysError: there is no keyring, or it refuses.
     """
     keyring = find()
     if keyring is None:
-        raise KeysError(NO_KEYRING)
+        raise ApiKeysError(NO_KEYRING)
     try:
         return call(keyring)
     except Exception as error:  # noqa: BLE001  (each system's keyring has errors of its own)
         # From None, by its kind alone: a backend's message may hold the secret.
-        raise KeysError(f"the system keyring refused ({type(error).__name__})") from None
+        raise ApiKeysError(f"the system keyring refused ({type(error).__name__})") from None

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from service_tui.credentials.keys import KeysError, read_private, write_private
+from service_tui.credentials.api_keys import ApiKeysError, read_private, write_private
 from service_tui.credentials.system_keyring import KEYRING_SERVICE, Keyring
 from service_tui.desk.slices.wallet import StoredKeyView
 from service_tui.signing.errors import KeyFormatError, KeystoreError
@@ -161,7 +161,7 @@ class WalletKeys:
             private_directory(self._folder.parent)
             self._refuse_links(self._folder)
             write_private(path, content)
-        except (KeysError, StorageError) as error:
+        except (ApiKeysError, StorageError) as error:
             raise KeystoreError(str(error)) from error
         return StoredKeyView(address, path.name)
 
@@ -217,7 +217,7 @@ class WalletKeys:
         try:
             address = self._address_of(path)
             others_read = path.lstat().st_mode & _OTHERS
-        except KeysError as error:
+        except ApiKeysError as error:
             return _FileCheck(trouble=line(str(error).replace(str(path), shown), _FILE_TEXT_MAX))
         except KeystoreError as error:
             return _FileCheck(trouble=f"{shown} {error}")
@@ -233,7 +233,7 @@ class WalletKeys:
             The address; the file has it as its name.
 
         Raises:
-            KeysError: it cannot be read; names the file.
+            ApiKeysError: it cannot be read; names the file.
             KeystoreError: it is no key of ours; the caller adds the file's name to the message.
         """
         if path.is_symlink():
@@ -269,7 +269,7 @@ class WalletKeys:
             if path.exists() and path.lstat().st_mode & _OTHERS:
                 raise KeystoreError(f"others may read {path}; chmod 600 {path}")
             return read_private(path)
-        except (KeysError, OSError) as error:
+        except (ApiKeysError, OSError) as error:
             raise KeystoreError(str(error)) from error
 
 

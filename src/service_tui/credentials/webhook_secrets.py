@@ -1,9 +1,9 @@
-"""The secrets of webhooks: a file of their own in the data directory, readable by nobody else."""
+"""Stores webhook secrets in a file that only the owner of the data directory can read."""
 
 from pathlib import Path
 from typing import Final
 
-from service_tui.credentials.keys import KeysError, read_private, write_private
+from service_tui.credentials.api_keys import ApiKeysError, read_private, write_private
 from service_tui.storage.errors import StorageError
 
 SECRETS_FILE: Final = "webhooks.json"
@@ -23,7 +23,7 @@ class SecretFile:
         """
         try:
             found = read_private(self._path)
-        except KeysError as error:
+        except ApiKeysError as error:
             raise StorageError(str(error)) from error
         return {key: value for key, value in found.items() if isinstance(value, str)}
 
@@ -35,5 +35,5 @@ class SecretFile:
         """
         try:
             write_private(self._path, dict(secrets))
-        except KeysError as error:
+        except ApiKeysError as error:
             raise StorageError(str(error)) from error

@@ -1,4 +1,4 @@
-"""Compares what a change requested with what the service then reports. Pure."""
+"""Compares the fields of a requested change with the service's answer. Pure."""
 
 import math
 from typing import Final, cast

@@ -1,6 +1,6 @@
 """Dumps the state to text and loads it back, for the first paint of the next start.
 
-It must import nothing heavy: the first paint waits for it.
+It must not import slow modules: the first paint waits for it.
 """
 
 import json
@@ -33,7 +33,7 @@ NEWS_MAX: Final = 40
 class _Kept:
     """The part of a state that the first paint shows.
 
-    An older program kept none of the last two.
+    Caches of older programs lack the last two.
     """
 
     account: AccountView | None
@@ -51,7 +51,10 @@ class _Kept:
 
 
 def dump_state(state: DeskState) -> str:
-    """The part of the state worth showing before an answer: held, starred and busiest markets."""
+    """The part of the state to show at the next start until the service has answered.
+
+    Markets with positions, starred ones and the busiest are included.
+    """
     held = {position.market_id for position in state.positions} | state.stars
     ranked = sorted(
         state.markets.values(),
@@ -77,10 +80,11 @@ def dump_state(state: DeskState) -> str:
 def load_state(text: str, state: DeskState, now: Timestamp | None = None) -> DeskState:
     """The given state with the cached parts filled in and marked as cached.
 
-    Figures of a day that is over at `now`, wall time, are not those of today: they are unknown.
+    Today's figures (limits, the day's P&L) are left out if the cache is of another day than `now`,
+    wall time.
 
-    Text that this program cannot read changes nothing: a cache is no truth, and a screen must not
-    meet a word where a number belongs.
+    Text that this program cannot read is ignored: the service's answers replace the cache anyway,
+    and a screen must not get a text where it expects a number.
 
     Returns:
         The new state; its service last answered when the cached one did.

@@ -1,4 +1,7 @@
-"""Facts that most nouns share: a list was loaded, a row changed, a row was removed."""
+"""Facts about rows of any type: a list was loaded, a row changed, a row was removed.
+
+Handlers and pollers emit these facts; `desk/reduce.py` applies them to the state.
+"""
 
 from dataclasses import dataclass
 from typing import TypeVar, cast
@@ -8,17 +11,17 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The service listed all rows of a kind; `dropped` is how many could not be read."""
+    """The service listed all rows of a type; `dropped` of them could not be read."""
 
     kind: type[object]
     rows: tuple[object, ...]
     dropped: int = 0
 
     def of(self, kind: type[Row]) -> tuple[Row, ...]:
-        """The rows, which are of this kind.
+        """The rows, which must be of this type.
 
         Raises:
-            TypeError: they are of another.
+            TypeError: they are of another type.
         """
         if self.kind is not kind:
             raise TypeError(f"rows of {self.kind.__name__}, not of {kind.__name__}")
@@ -27,7 +30,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A row is new, or another than before; `dropped` parts of it could not be read."""
+    """A row is new or has changed; `dropped` parts of it could not be read."""
 
     row: object
     dropped: int = 0
@@ -40,12 +43,12 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """The row of a type with this key was removed; the single one if the type has but one."""
+    """The row of this type with this key was removed; without a key: the only row of the type."""
 
     kind: type[object]
     key: str = ""
 
 
 def changed(fact: object, kind: type[Row]) -> Row | None:
-    """The row of this kind that a fact brings; None where it brings none."""
+    """The row in a `Changed` fact if it is of this type; None for every other fact."""
     return fact.row if isinstance(fact, Changed) and isinstance(fact.row, kind) else None

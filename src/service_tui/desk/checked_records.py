@@ -1,4 +1,4 @@
-"""Records as trees of plain values, and back: of files that somebody else may have changed.
+"""Turns records into trees of plain values and back; checks files that others may have changed.
 
 A tree is what JSON can hold. Records become objects by the names of their fields, so that a later
 program still reads them: an unknown field is left out, a new one has its default. Each field has
@@ -38,6 +38,9 @@ FORMER: Final = {
 }
 """Fields by the names that recordings of an older program gave them."""
 
+STORED: Final = {"pending_id": "held_id", "pending_trades": "held"}
+"""Fields by the names that recordings give them, where the code calls them by another."""
+
 _SCALARS: Final = (bool, int, float, str)
 
 
@@ -71,7 +74,7 @@ def tree_of(value: object) -> Tree:
             entries = cast("Mapping[object, object]", value).items()
             tree = {str(tree_of(key)): tree_of(entry) for key, entry in entries}
         case _ if is_dataclass(value):
-            tree = {name: tree_of(getattr(value, name)) for name in _names(type(value))}
+            tree = {stored: tree_of(getattr(value, name)) for name, stored in _names(type(value))}
         case _:
             raise TreeError(f"no tree for {type(value).__name__}")
     return tree
@@ -114,15 +117,18 @@ def _is_endless(tree: Tree, nodes_max: int) -> bool:
 
 
 @cache
-def _names(kind: type[object]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cast("Any", kind)))
+def _names(kind: type[object]) -> tuple[tuple[str, str], ...]:
+    """The fields of a record: the name of each in the code, and in a tree."""
+    names = (field.name for field in fields(cast("Any", kind)))
+    return tuple((name, STORED.get(name, name)) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class _FieldReader:
-    """How one field of a record is read; `needed` if it has no default."""
+    """How one field of a record is read; `needed` if it has no default, `stored` is its key."""
 
     name: str
+    stored: str
     read: Reader
     needed: bool
 
@@ -146,9 +152,10 @@ def _of_class(kind: Any) -> Reader:  # noqa: ANN401 - whatever a type hint names
         return partial(_member, kind)
     if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
+        defaults = {field.name: _has_default(field) for field in fields(kind)}
         readers = tuple(
-            _FieldReader(field.name, _reader(hints[field.name]), needed=not _has_default(field))
-            for field in fields(kind)
+            _FieldReader(name, stored, _reader(hints[name]), needed=not defaults[name])
+            for name, stored in _names(kind)
         )
         return partial(_record, kind, readers)
     raise TypeError(f"no reader for {kind}")
@@ -235,7 +242,7 @@ def _record(kind: type[object], readers: Iterable[_FieldReader], tree: Tree) -> 
     found = cast("dict[str, Tree]", tree)
     values: dict[str, object] = {}
     for reader in readers:
-        name = reader.name if reader.name in found else FORMER.get(reader.name, reader.name)
+        name = reader.stored if reader.stored in found else FORMER.get(reader.name, reader.stored)
         if name in found:
             values[reader.name] = reader.read(found[name])
         elif reader.needed:

@@ -18,27 +18,29 @@ from service_tui.desk.commands.settings import (
     Refresh,
     WatchMarket,
 )
+from service_tui.desk.commands.trading import BuySet
 from service_tui.desk.drill import handlers as drill
 from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.halt.exit_all import exit_all
 from service_tui.desk.halt.halting import Halting
 from service_tui.desk.holdings import handlers as holdings
+from service_tui.desk.own_command_runs import OwnCommandRuns
 from service_tui.desk.ports import Memory, Ports
 from service_tui.desk.reactor.reactor_desk import ReactorDesk
 from service_tui.desk.registry import Handlers, OwnHandlers, Registry, TicketHandlers
 from service_tui.desk.research import handlers as research
 from service_tui.desk.risk import handlers as monitors
-from service_tui.desk.risk import price_alerts
 from service_tui.desk.risk.exits import Exits
+from service_tui.desk.risk.price_alerts import PriceWatch
 from service_tui.desk.settings import handlers as settings
 from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.supervision import Supervision
 from service_tui.desk.tickets import Ticket
 from service_tui.desk.trading import handlers as trades
+from service_tui.desk.trading.buy_set import buy_set
 from service_tui.desk.wallet.wallet_desk import WalletDesk
 from service_tui.desk.webhooks import handlers as webhooks
-from service_tui.storage.price_alerts import PriceAlerts
 
 TABLES: Final[tuple[Handlers, ...]] = (
     trades.HANDLERS,
@@ -64,7 +66,7 @@ class CommandRouter:
     memory: Memory
     watched: PollerMemory
     exits: Exits
-    price_alerts: PriceAlerts
+    prices: PriceWatch
     reactor: ReactorDesk
     wallet: WalletDesk
     supervision: Supervision
@@ -80,29 +82,31 @@ class CommandRouter:
         for handlers in TICKET_TABLES:
             registry.take_on_tickets(handlers, ports)
         registry.take(settings.MEMORY_HANDLERS, self.memory, ports)
-        for own in (self.reactor, self.wallet, self.supervision):
+        for own in (self.reactor, self.wallet, self.supervision, OwnCommandRuns(ports)):
             registry.take(own.handlers())
         registry.take(self._own())
         return registry
 
     def _own(self) -> OwnHandlers:
         """Commands whose function needs more than the ports."""
-        ports, kept = self.ports, self.price_alerts
+        ports = self.ports
         return {
             Forget: lambda _: ports.emit(Removed(RevealedView)),
             ExitAlert: self.exits.exit_now,
-            SetPriceAlert: lambda order: price_alerts.set_price_alert(order, kept, ports),
-            RemovePriceAlert: lambda order: price_alerts.remove_price_alert(order, kept, ports),
+            SetPriceAlert: self.prices.set,
+            RemovePriceAlert: self.prices.remove,
             WatchMarket: self._watch,
             Refresh: lambda _: self._refresh(),
             Resume: self.halting.resume,
             ExitAll: lambda order: exit_all(order, ports, self.submit),
+            BuySet: lambda order: buy_set(order, ports, self.submit),
             # Done when it was given.
             Halt: lambda _: None,
         }
 
     def _watch(self, order: WatchMarket) -> None:
         self.watched.market_id, self.watched.span_s = order.market_id, order.span_s
+        self.watched.beside_id = order.beside_id
         self.ports.refresh(Topic.DETAIL)
 
     def _refresh(self) -> None:

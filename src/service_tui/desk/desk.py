@@ -151,8 +151,7 @@ class Desk:
             notes=context.notes,
         )
         self._exits = Exits(self.ports, executes=context.executes)
-        self._price_alerts = PriceAlerts(context.database)
-        self._prices = PriceWatch(self._price_alerts, self.ports)
+        self._prices = PriceWatch(PriceAlerts(context.database), self.ports)
         self._reactor = ReactorDesk(
             self.ports,
             context.database,
@@ -173,7 +172,7 @@ class Desk:
             memory=memory,
             watched=self._watched,
             exits=self._exits,
-            price_alerts=self._price_alerts,
+            prices=self._prices,
             reactor=self._reactor,
             wallet=self._wallet,
             supervision=self._supervision,
@@ -267,6 +266,7 @@ class Desk:
         yield "keeping the state", self._save
         yield "the equity curve", partial(mark_equity, self.ports)
         if not self._exits_only:
+            yield "price alerts of the service", partial(self._prices.follow, self._either)
             yield from (("supervision", loop) for loop in self._supervision.loops())
         yield "keeping the tokens of positions", partial(keep_held, self.ports)
         yield "exits", self._exits.run
@@ -353,7 +353,7 @@ class Desk:
             return
         if is_entry(ticket.command):
             # What was left unknown by an earlier run is looked up before anything buys.
-            await self._either(self._settled, min(SEND_WITHIN_S, max(0.0, self._held_s())))
+            await self._either(self._settled, min(SEND_WITHIN_S, max(0.0, self._held_back_s())))
         async with self._slots:
             if ticket.view.state is not TicketState.QUEUED:
                 # A halt has ended it while it waited.
@@ -395,9 +395,9 @@ class Desk:
 
         Else empty.
         """
-        return "" if self._settled.is_set() else held_back_text(self._held_s())
+        return "" if self._settled.is_set() else held_back_text(self._held_back_s())
 
-    def _held_s(self) -> float:
+    def _held_back_s(self) -> float:
         """Seconds for which buys are still held back at most."""
         return self._began + HELD_BACK_S - self._clock.monotonic()
 
@@ -455,6 +455,7 @@ class Desk:
     def _refresh_all(self) -> None:
         for topic in READINGS:
             self._refresh(topic)
+        self._prices.wake()
 
     async def _rest(self, topic: Topic, seconds: float) -> None:
         """Wait so long, or until the topic is refreshed."""
@@ -508,7 +509,7 @@ class Desk:
             await self._clock.sleep(RECONCILE_S)
 
     async def _watch_mark(self) -> None:
-        """Halt once another program has marked the directory: it could reach nobody here."""
+        """Halt once another program has marked the directory, as it could not reach this desk."""
         seen: float | None = None
         while True:
             await self._clock.sleep(MARK_S)

@@ -1,4 +1,4 @@
-"""Fills of the own agent that no command of this console made, as rows of the blotter. Pure."""
+"""Fills of the desk's agent that no command of this console made, as blotter rows. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import replace

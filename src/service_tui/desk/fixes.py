@@ -31,6 +31,7 @@ FIX_OF: Final[Mapping[str, Fix]] = {
     "REFUSED_BEFORE": Fix.BUY_YOURSELF,
     "LEASH_OBSERVE": Fix.LENGTHEN_LEASH,
     "LEASH_BUDGET": Fix.RAISE_BUDGET,
+    "TOO_MANY_PRICE_ALERTS": Fix.REMOVE_ALERT,
 }
 """By the code of a refusal. Nothing here names what the ticket cannot do."""
 

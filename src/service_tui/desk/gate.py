@@ -1,12 +1,12 @@
-"""The gate that a halt closes: from then on nothing that opens or enlarges a position leaves."""
+"""The gate that a halt closes: then no order that opens or enlarges a position is sent."""
 
 import logging
 from typing import Protocol
 
 from service_tui.desk.command import Command
-from service_tui.desk.commands.agents import ApproveHeld
+from service_tui.desk.commands.agents import ApproveTrade
 from service_tui.desk.commands.reactor import MirrorAllFrom, MirrorSignal
-from service_tui.desk.commands.trading import PlaceTrade
+from service_tui.desk.commands.trading import BuySet, PlaceTrade
 from service_tui.desk.reasons import HALTED
 from service_tui.terms import Action
 from service_tui.wire.base import WireModel
@@ -39,9 +39,9 @@ def is_entry(command: Command) -> bool:
     match command:
         case PlaceTrade():
             return command.action is Action.BUY
-        case MirrorSignal() | MirrorAllFrom():
+        case MirrorSignal() | MirrorAllFrom() | BuySet():
             return True
-        case ApproveHeld():
+        case ApproveTrade():
             return True
         case _:
             return False

@@ -16,7 +16,7 @@ from service_tui.desk.feed.pollers import PERIODS
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reactor.stored import known_reactor
 from service_tui.desk.reduce import capped
-from service_tui.desk.risk.price_alerts import known_price_alerts
+from service_tui.desk.risk.price_alert_rows import known_price_alerts
 from service_tui.desk.slices.halt import HALT, KeptHalt, kept_halt, newest
 from service_tui.desk.state import DeskState
 from service_tui.desk.wallet.payments import CAP, cap_of

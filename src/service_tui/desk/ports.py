@@ -99,7 +99,7 @@ class DeskContext:
         vault: holds the wallet's key.
         policy: decides what may be signed.
         notes: data directory in which autoresearch sessions register; None without one.
-        held_in: data directory that another program owns and that this desk only reads.
+        holder_dir: data directory that another program owns and that this desk only reads.
         blotters: returns the databases of the other consoles of this directory: their commands are
             listed, and the tokens that they keep bind here.
     """
@@ -118,7 +118,7 @@ class DeskContext:
     vault: Vault = field(default_factory=Vault)
     policy: SigningPolicy = field(default_factory=SigningPolicy)
     notes: Path | None = None
-    held_in: Path | None = None
+    holder_dir: Path | None = None
     blotters: Callable[[], tuple[Path, ...]] = tuple
 
 

@@ -88,6 +88,7 @@ class Fix(StrEnum):
     SET_VENUE = "change the venue of the reactor"
     RESET_BREAKER = "reset the breaker, or wait for its hour to end"
     SEE_ALERTS = "see Monitors"
+    REMOVE_ALERT = "remove a price alert in Monitors first"
 
     # -- redemption
     ABANDON = "abandon the redemption, then redeem again"

@@ -61,6 +61,7 @@ from service_tui.desk.slices.research import (
     BacktestRequested,
     BacktestSeen,
     DiffView,
+    EvaluationsSeen,
     FilesSeen,
     ResearchFact,
     ResearchSeen,
@@ -72,8 +73,8 @@ from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.slices.supervision import (
     FLEET_KINDS,
     FleetFact,
-    HeldSeen,
     PastsSeen,
+    PendingTradesSeen,
     news_of_fleet,
     reduce_fleet,
 )
@@ -125,7 +126,7 @@ def news_of_orders(before: DeskState, after: tuple[OpenOrderView, ...]) -> Itera
 
 
 def _ended(order: OpenOrderView, trades: Mapping[str, TradeView]) -> Noticed:
-    """Notice about an order that no longer rests, as far as its trade shows the end."""
+    """Notice about an order that is no longer open, with the end that its trade shows."""
     trade = trades.get(order.trade_id)
     if trade is None or trade.status is TradeStatus.SUBMITTED:
         text = "no longer open: result not reported yet"
@@ -202,11 +203,13 @@ def _reduced(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911,
             return _with_orders(state, fact)
         case ReactorSeen() | ReactorBarred() | SignalsSeen() | WalletChosen():
             return _with_reactor(state, fact)
-        case HeldSeen() | PastsSeen():
+        case PendingTradesSeen() | PastsSeen():
             return _with_supervision(state, fact)
         case QueueSeen() | AutoChanged():
             return _with_redemption(state, fact)
-        case ResearchSeen() | FilesSeen() | BacktestRequested() | BacktestSeen():
+        case (
+            ResearchSeen() | FilesSeen() | BacktestRequested() | BacktestSeen() | EvaluationsSeen()
+        ):
             return _with_research(state, fact)
         case _:
             return _with_risk(state, fact)
@@ -278,9 +281,9 @@ def _with_resolutions(before: DeskState, after: DeskState) -> DeskState:
     known = {held.key for held in before.closed}
     for held in after.closed:
         if held.key in was_open and held.key not in known and held.outcome is not None:
-            ended, made = "YES" if held.outcome else "NO", decimal(held.realized)
+            ended, made = held.outcome.word, decimal(held.realized)
             text = f"resolved {ended}: {made:+,.2f} with {held.side.value.upper()}"
-            tone = "good" if made > 0 else "warn"
+            tone = "good" if made > 0 else "info" if held.outcome.is_void else "warn"
             after = _noticed(after, Noticed(tone, f"{text}, {held.question}", NoticeKind.FILL))
     return after
 

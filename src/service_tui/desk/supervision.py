@@ -1,4 +1,4 @@
-"""The desk's part that supervises agents: which handler takes what, and what runs beside it."""
+"""Registers the handlers for agents, skills, exports and the audit log, and runs their loops."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -14,7 +14,7 @@ from service_tui.desk.agents.skill_spending import SkillSpending
 from service_tui.desk.audit import handlers as exports
 from service_tui.desk.audit.actions import Actions
 from service_tui.desk.commands.agents import (
-    ApproveHeld,
+    ApproveTrade,
     DetachSkill,
     ExportData,
     InstallSkill,
@@ -22,7 +22,7 @@ from service_tui.desk.commands.agents import (
     PauseAll,
     ReadDay,
     ReadLog,
-    RefuseHeld,
+    RefuseTrade,
     RemoveAgentAlert,
     RestartSkill,
     SaveOutput,
@@ -54,8 +54,10 @@ class Supervision:
         self._poller_memory = poller_memory
         self._data_dir = data_dir
         self._clock = clock
-        self._held_in = context.held_in
-        self._runs = SkillRuns(data_dir, clock, ports.gate, ports.emit, held_in=context.held_in)
+        self._holder_dir = context.holder_dir
+        self._runs = SkillRuns(
+            data_dir, clock, ports.gate, ports.emit, holder_dir=context.holder_dir
+        )
         self._lines = SkillProxies(
             ports.client,
             clock,
@@ -66,7 +68,7 @@ class Supervision:
         )
         # Skills and the keys of their agents are shared by all consoles on one directory: whoever
         # takes it over restarts what another had started.
-        home = SkillHome(context.held_in or data_dir, former=data_dir)
+        home = SkillHome(context.holder_dir or data_dir, former=data_dir)
         self._skills = skills.SkillPorts(home, self._runs, self._lines)
         self.halted = SkillAgents(ports.client, self._skills.home.key_of, self._lines.agents)
         # Beside the holder of a directory: one log for both, which the holder writes, too.
@@ -79,7 +81,7 @@ class Supervision:
         ports, folder = self._ports, self._data_dir
         of_skills = (StartSkill, StopSkill, RestartSkill, DetachSkill, InstallSkill)
         return {
-            **dict.fromkeys((SetLeash, ApproveHeld, RefuseHeld), self._lead),
+            **dict.fromkeys((SetLeash, ApproveTrade, RefuseTrade), self._lead),
             **dict.fromkeys(
                 (PauseAll, SetAgentAlert, RemoveAgentAlert),
                 lambda order: fleet.carry_out(order, ports),
@@ -95,7 +97,7 @@ class Supervision:
             WatchHoldings: self._watch_holdings,
         }
 
-    async def _lead(self, order: SetLeash | ApproveHeld | RefuseHeld) -> None:
+    async def _lead(self, order: SetLeash | ApproveTrade | RefuseTrade) -> None:
         """Change a leash or decide a trade that waits, wherever the leash is kept."""
         if self._keeps_leash():
             await self._lines.carry_out(order)
@@ -129,8 +131,8 @@ class Supervision:
 
     def hold(self) -> None:
         """Run the skills of the data directory, which this desk now owns."""
-        if self._held_in is not None:
-            self._runs.take_in(self._held_in)
+        if self._holder_dir is not None:
+            self._runs.take_in(self._holder_dir)
 
     async def close(self) -> None:
         """End what runs for this desk and was not detached."""

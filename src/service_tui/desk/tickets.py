@@ -1,4 +1,4 @@
-"""One command on its way: awaitable, and not cancelled by who awaits it."""
+"""A submitted command: callers await its end, and cancelling a caller does not cancel it."""
 
 import asyncio
 from dataclasses import replace
@@ -11,7 +11,7 @@ from service_tui.units import Timestamp
 
 
 def row_of(command: Command, ticket_id: str, now: Timestamp) -> TicketView:
-    """The row of a command that was just submitted; an order's with all that it says."""
+    """The row of a command that was just submitted; that of an order has all its fields."""
     row = TicketView(
         ticket_id=ticket_id,
         kind=command.kind,

@@ -1,4 +1,4 @@
-"""What one look at the service reads for a list, a report or an export."""
+"""The topics and parts of agents' pasts that a list, a report or an export needs."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -26,3 +26,8 @@ class Wanted:
 
     topics: tuple[Topic, ...]
     parts: frozenset[PastPart] = frozenset()
+
+    @property
+    def is_nothing(self) -> bool:
+        """True for what needs no service."""
+        return not self.topics and not self.parts

@@ -1,1 +1,1 @@
-"""Drills: scenarios as data, a world of their own, the person's result against the best course."""
+"""Drills: scenarios as data, each in a separate world, scored against the best course."""

@@ -1,4 +1,4 @@
-"""What each kind of row does: events of the world, and calls of agents and supervisors."""
+"""Carries out the rows of a scenario: events of the world, calls of agents and supervisors."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,7 +21,12 @@ from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp, decimal, mi
 from service_tui.wire.chain import BroadcastRequest, ChainPatch
 from service_tui.wire.desk import DeskAgentPatch
 from service_tui.wire.endpoints.desk import DESK_HALT, DESK_PATCH_AGENT, DESK_RESUME
-from service_tui.wire.endpoints.fleet import DESK_APPROVE, DESK_HELD, DESK_REFUSE, DESK_SET_LEASH
+from service_tui.wire.endpoints.fleet import (
+    DESK_APPROVE,
+    DESK_PENDING_TRADES,
+    DESK_REFUSE,
+    DESK_SET_LEASH,
+)
 from service_tui.wire.endpoints.public import (
     DELETE_MONITOR,
     DELETE_SIGNAL,
@@ -225,7 +230,7 @@ async def _redeem(acting: Acting, row: Row) -> str:
     outcome = stage.world.markets[market_id].outcome
     if outcome is None:
         return "the market has no outcome yet"
-    side = Side.YES if outcome else Side.NO
+    side = Side.YES if outcome.pays(Side.YES) else Side.NO
     answer = (await client.call(REDEEM, body=RedeemRequest(market_id=market_id, side=side))).answer
     unsigned, signer = answer.unsigned_tx, signer_of(stage.scenario)
     if not answer.success or unsigned is None or signer is None:
@@ -261,22 +266,22 @@ async def _resume(acting: Acting, row: Row) -> str:
 
 async def _waiting_of(acting: Acting, row: Row) -> list[str]:
     agent_id = acting.stage.actors[row.text("agent")].agent_id
-    held = (await acting.stage.operator.call(DESK_HELD)).answer.held
-    return [trade.held_id for trade in held if trade.agent_id == agent_id]
+    pending = (await acting.stage.operator.call(DESK_PENDING_TRADES)).answer.held
+    return [trade.held_id for trade in pending if trade.agent_id == agent_id]
 
 
 async def _approve(acting: Acting, row: Row) -> str:
     waiting = await _waiting_of(acting, row)
-    for held_id in waiting:
-        path = {"held_id": held_id}
+    for pending_id in waiting:
+        path = {"held_id": pending_id}
         await acting.stage.operator.call(DESK_APPROVE, path=path, body=ApproveRequest())
     return "" if waiting else "no trade waits"
 
 
 async def _refuse(acting: Acting, row: Row) -> str:
     waiting = await _waiting_of(acting, row)
-    for held_id in waiting:
-        path = {"held_id": held_id}
+    for pending_id in waiting:
+        path = {"held_id": pending_id}
         await acting.stage.operator.call(DESK_REFUSE, path=path, body=RefuseRequest())
     return "" if waiting else "no trade waits"
 

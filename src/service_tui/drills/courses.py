@@ -1,4 +1,4 @@
-"""What a course of action comes to: the same world, played once more without a person."""
+"""Computes the result of a course of action by playing the world again without a person."""
 
 import asyncio
 import random
@@ -12,7 +12,7 @@ from service_tui.app.data import open_data
 from service_tui.app.options import Options
 from service_tui.app.ownership import open_embedded
 from service_tui.clock import Clock, ManualClock
-from service_tui.credentials.keys import DeskKeys
+from service_tui.credentials.api_keys import DeskKeys
 from service_tui.desk.slices.drill import DrillLine
 from service_tui.drills.director import Director
 from service_tui.drills.line import BrokenLine
@@ -32,7 +32,7 @@ class OpenWorld(NamedTuple):
 
     stage: DrillStage
     database: Database
-    keys: DeskKeys
+    api_keys: DeskKeys
 
     @property
     def sim(self) -> Sim:
@@ -59,8 +59,10 @@ async def open_world(scenario: Scenario, folder: Path, clock: Clock) -> AsyncGen
     try:
         async with open_data(folder, clock) as data:
             await write_world(data.database, scenario, clock.now())
-            async with open_embedded(options, data.database, clock) as (sim, keys):
-                yield OpenWorld(await set_up(scenario, sim, keys, clock), data.database, keys)
+            async with open_embedded(options, data.database, clock) as (sim, api_keys):
+                yield OpenWorld(
+                    await set_up(scenario, sim, api_keys, clock), data.database, api_keys
+                )
     except ExceptionGroup as group:
         # What runs the service wraps what passes through it.
         reason = only_reason(group)

@@ -100,7 +100,7 @@ class Director:
         self.lines += (DrillLine(second, SERVICE, text) for text in self._exits(events))
 
     def _exits(self, events: Sequence[Event]) -> Iterator[str]:
-        """What the service did by itself: breaches and the sales that they brought."""
+        """The service's own actions: breaches and the sales after them."""
         for event in events:
             if isinstance(event, Breached):
                 name = self._question(event.market_id)
@@ -119,7 +119,7 @@ class Director:
 
 
 def _who(row: Row) -> str:
-    """Who does a row, for the timeline."""
+    """The actor of a row, for the timeline."""
     if row.kind in OF_THE_WORLD:
         return SERVICE if row.kind == "fault" else WORLD
     if row.has("by"):

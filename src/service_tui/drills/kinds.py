@@ -1,4 +1,4 @@
-"""Every kind of row that a scenario may have: its fields, and whether a person could do it.
+"""Every kind of row of a scenario: its fields, and whether a person could do it.
 
 `acts` carries them out; `docs/drills.md` lists them from here.
 """

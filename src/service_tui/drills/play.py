@@ -125,9 +125,9 @@ async def _desk_of(game: Game, world: OpenWorld, initial: DeskState) -> AsyncGen
     """A desk on the drill's world, and beside it the drill's clock."""
     line = BrokenLine(world.sim.transport, game.clock)
     rng = rng_of(game.scenario)
-    keys = client_keys(world.keys, BASE_URL)
+    api_keys = client_keys(world.api_keys, BASE_URL)
     signer = await asyncio.to_thread(signer_of, game.scenario)
-    async with Client(line, BASE_URL, keys, clock=game.clock, rng=rng) as client:
+    async with Client(line, BASE_URL, api_keys, clock=game.clock, rng=rng) as client:
         context = replace(
             desk_context(client, world.database, game.clock, rng),
             listen=listening(listen_to(world.sim), line),

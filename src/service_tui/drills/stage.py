@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from service_tui.app.topics import load_topics
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import Clock
-from service_tui.credentials.keys import DeskKeys
+from service_tui.credentials.api_keys import DeskKeys
 from service_tui.drills.kinds import YOU
 from service_tui.drills.scenario import Row, Scenario, ScenarioError
 from service_tui.engine.chain_events import WalletLinked
@@ -157,12 +157,12 @@ def _listing(scenario: Scenario, row: Row, start: Timestamp) -> Listing:
     )
 
 
-def client_of(sim: Sim, clock: Clock, keys: Keys) -> Client:
+def client_of(sim: Sim, clock: Clock, api_keys: ApiKeys) -> Client:
     """A client of the service itself, past every fault of the person's own connection."""
-    return Client(sim.transport, BASE_URL, keys, clock=clock, rng=random.Random(0))  # noqa: S311  (jitter)
+    return Client(sim.transport, BASE_URL, api_keys, clock=clock, rng=random.Random(0))  # noqa: S311  (jitter)
 
 
-async def set_up(scenario: Scenario, sim: Sim, keys: DeskKeys, clock: Clock) -> DrillStage:
+async def set_up(scenario: Scenario, sim: Sim, api_keys: DeskKeys, clock: Clock) -> DrillStage:
     """Bring the agents, the positions and the followed wallets into a scenario's world.
 
     Returns:
@@ -171,20 +171,20 @@ async def set_up(scenario: Scenario, sim: Sim, keys: DeskKeys, clock: Clock) -> 
     Raises:
         ScenarioError: the world does not take what the scenario begins with.
     """
-    operator = client_of(sim, clock, Keys(operator=Key(keys.operator, BASE_URL)))
-    own = client_of(sim, clock, Keys(Key(keys.agent or "", BASE_URL)))
+    operator = client_of(sim, clock, ApiKeys(operator=ApiKey(api_keys.operator, BASE_URL)))
+    own = client_of(sim, clock, ApiKeys(ApiKey(api_keys.agent or "", BASE_URL)))
     stage = DrillStage(
         scenario,
         sim,
         clock,
         operator,
-        {YOU: Actor(keys.agent_id or "", own)},
+        {YOU: Actor(api_keys.agent_id or "", own)},
         sim.service.world.world_at,
     )
     for row in scenario.agents:
         await _register(stage, row)
     for actor in stage.actors.values():
-        # A stop that nobody requested would decide the drill.
+        # An automatic stop would decide the drill.
         no_stop = UserSettingsPatch(auto_risk_monitor_enabled=False)
         await actor.client.call(PATCH_USER_SETTINGS, body=no_stop)
     if scenario.wallet == "own":
@@ -204,9 +204,9 @@ async def set_up(scenario: Scenario, sim: Sim, keys: DeskKeys, clock: Clock) -> 
 async def _register(stage: DrillStage, row: Row) -> None:
     name = row.text("name")
     body = RegisterRequest(name=name, description=row.text("about"))
-    stranger = client_of(stage.sim, stage.clock, Keys())
+    stranger = client_of(stage.sim, stage.clock, ApiKeys())
     made = (await stranger.call(REGISTER, body=body)).answer
-    client = client_of(stage.sim, stage.clock, Keys(Key(made.api_key, BASE_URL)))
+    client = client_of(stage.sim, stage.clock, ApiKeys(ApiKey(made.api_key, BASE_URL)))
     stage.actors[name] = Actor(made.agent_id, client)
     await stage.operator.call(DESK_CLAIM, path={"agent_id": made.agent_id})
 

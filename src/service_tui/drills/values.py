@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from service_tui.terms import SIM_TRADE_MAX
 from service_tui.toml_lines import printable
 
 ROW_NAME_MAX: Final = 40
 ROW_TEXT_MAX: Final = 600
-MONEY_MAX: Final = 500.0
-"""Source: spec, the most that one trade on sim may spend."""
+MONEY_MAX: Final = float(SIM_TRADE_MAX)
+"""The most that one trade on sim may spend."""
 
 PRICE_MIN: Final = 0.01
 PRICE_MAX: Final = 0.99

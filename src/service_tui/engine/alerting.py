@@ -1,4 +1,4 @@
-"""Fires the alerts on agents: what each watches is measured at every tick, beside the prices."""
+"""Fires the alerts on agents: measures each one's condition at every tick."""
 
 from collections.abc import Callable, Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""What happens to wallets and on the simulated chain, in the past tense.
+"""Events of wallets and the simulated chain, named in the past tense.
 
 A replay applies these in order without any other input. `events` lists them with the others.
 """

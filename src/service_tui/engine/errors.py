@@ -2,13 +2,13 @@
 
     Refusal
     ├── NotFound       MarketNotFound, AgentNotFound, OrderNotFound, PositionNotFound,
-    │                  MonitorNotFound, AlertNotFound, SignalNotFound, HeldNotFound,
+    │                  MonitorNotFound, AlertNotFound, SignalNotFound, PendingTradeNotFound,
     │                  PriceAlertNotFound, AgentAlertNotFound, WebhookNotFound
     ├── NotAllowed     NotClaimed, TradingPaused, TradingHalted, AgentBroke, AgentSuspended,
     │                  VenueNotServed, RealTradingOff, LeashObserves, NeedsApproval,
     │                  CannotWait
     ├── LimitReached   DayTrades, DaySpend, DayImports, Cooldown, TradeTooLarge, MarketTooLarge,
-    │                  TooManyOrders, LeashBudget, TooManyHeld, TooManyPriceAlerts,
+    │                  TooManyOrders, LeashBudget, TooManyPending, TooManyPriceAlerts,
     │                  TooManyAgentAlerts, TooManyWebhooks
     ├── BadOrder       BelowMinimum (OrderTooSmall), InsufficientBalance, InsufficientShares,
     │                  MarketNotOpen, PriceOutOfRange, PriceBeyondLimit,
@@ -253,7 +253,7 @@ class LeashBudget(LimitReached):
     fix = "wait for midnight UTC, or request a larger budget; selling stays possible"
 
 
-class TooManyHeld(LimitReached):
+class TooManyPending(LimitReached):
     """More trades of one agent wait for the operator than he can decide."""
 
     code = "TOO_MANY_HELD"
@@ -261,7 +261,7 @@ class TooManyHeld(LimitReached):
     retryable = True
 
 
-class HeldNotFound(NotFound):
+class PendingTradeNotFound(NotFound):
     """No trade waits under this id."""
 
     code = "HELD_NOT_FOUND"

@@ -1,4 +1,4 @@
-"""What happened, in the past tense: what the journal holds and what changes the world.
+"""The events that the journal stores and that change the world, named in the past tense.
 
 A replay applies these in order without any other input, so each carries its amounts, not the
 arithmetic that led to them.
@@ -9,17 +9,18 @@ from typing import Final, NamedTuple
 from service_tui.engine.chain_events import CHAIN_KINDS, ChainEvent
 from service_tui.engine.listing import Listing
 from service_tui.engine.notify_events import NOTIFY_KINDS, NotifyEvent
+from service_tui.outcome import Outcome
 from service_tui.terms import (
     Action,
     AlertStatus,
     Direction,
     ExitReason,
     ExperimentStatus,
-    HeldStatus,
     LeashMode,
     LimitGroup,
     OrderEnd,
     OrderType,
+    PendingStatus,
     Plan,
     Side,
     Venue,
@@ -298,7 +299,7 @@ class MarketResolved(NamedTuple):
     market_id: str
     at: Timestamp
     world_at: Timestamp
-    outcome: bool
+    outcome: Outcome
     payouts: tuple[Payout, ...]
     crowd_payout: Micros
     settled: tuple[tuple[Venue, Payout], ...] = ()
@@ -424,7 +425,7 @@ class PositionRedeemed(NamedTuple):
     """A position on a real venue became cash, or with a payout of 0 was burned for nothing.
 
     With `tx_hash` it happened on the chain, by an external wallet: the position waits for its
-    `Claimed`. Without, the service did all of it. `wallet` is as in `Payout`.
+    `MarkedRedeemed`. Without, the service did all of it. `wallet` is as in `Payout`.
     """
 
     agent_id: str
@@ -440,7 +441,7 @@ class PositionRedeemed(NamedTuple):
     wallet: str | None = None
 
 
-class Claimed(NamedTuple):
+class MarkedRedeemed(NamedTuple):
     """A position whose tokens are gone from the chain is redeemable no more.
 
     `tx_hash` is that of the client's report; empty where the service found the balance at 0.
@@ -455,7 +456,7 @@ class Claimed(NamedTuple):
     tx_hash: str = ""
 
 
-VenueEvent = OrderPlaced | OrderFilled | OrderEnded | PositionRedeemed | Claimed
+VenueEvent = OrderPlaced | OrderFilled | OrderEnded | PositionRedeemed | MarkedRedeemed
 """What happens on the real venues."""
 
 
@@ -551,7 +552,7 @@ class LeashSet(NamedTuple):
     wait_s: int
 
 
-class TradeHeld(NamedTuple):
+class TradePending(NamedTuple):
     """A trade waits for the operator until its deadline; nothing moved.
 
     `size` is money of a buy, `price` the limit that the order named, `expiration` when it would
@@ -561,7 +562,7 @@ class TradeHeld(NamedTuple):
     rows of older programs.
     """
 
-    held_id: str
+    pending_id: str
     agent_id: str
     at: Timestamp
     expires_at: Timestamp
@@ -578,16 +579,16 @@ class TradeHeld(NamedTuple):
     question: str = ""
 
 
-class HeldEnded(NamedTuple):
+class PendingEnded(NamedTuple):
     """A waiting trade was decided, with the reason; `size` and `trade_id` where it went out.
 
     `by` is the person who decided, empty for nobody and in rows of older programs. `bound` is the
     worst average price that the person allowed; None for any, and in rows of older programs.
     """
 
-    held_id: str
+    pending_id: str
     at: Timestamp
-    status: HeldStatus
+    status: PendingStatus
     reason: str
     size: Micros = Micros(0)
     trade_id: str = ""
@@ -595,7 +596,7 @@ class HeldEnded(NamedTuple):
     bound: float | None = None
 
 
-FleetEvent = LeashSet | TradeHeld | HeldEnded
+FleetEvent = LeashSet | TradePending | PendingEnded
 """What happens between agents and the person who holds them."""
 
 
@@ -651,13 +652,13 @@ KINDS: Final[dict[str, type[Event]]] = {
     "signal_gone": SignalDismissed,
     "reaction": Reacted,
     "breaker_reset": BreakerReset,
-    "claimed": Claimed,
+    "claimed": MarkedRedeemed,
     **CHAIN_KINDS,
     "experiment": ExperimentLogged,
     "session": SessionBegun,
     "leash": LeashSet,
-    "held": TradeHeld,
-    "held_end": HeldEnded,
+    "held": TradePending,
+    "held_end": PendingEnded,
     **NOTIFY_KINDS,
     "acted": OperatorActed,
     "exposure_limit": ExposureLimitSet,

@@ -1,4 +1,4 @@
-"""What selling all of a held side now brings: the figure that targets are measured by."""
+"""The proceeds of selling a whole side now, with which targets are compared."""
 
 from service_tui.engine.books.book import TakeRequest, walk
 from service_tui.engine.books.liquidity import fee_rate_bps
@@ -10,7 +10,7 @@ from service_tui.units import ONE, Micros
 
 
 def exit_value(world: World, watched: MonitoredSide, times: Times) -> Micros:
-    """What selling all of it now brings, after the fee, as far as the book reaches."""
+    """The proceeds of selling all of it now, after the fee, limited by the book's depth."""
     shares = world.risk.position_of(watched).shares
     if watched.venue is Venue.SIM:
         return world.markets[watched.market_id].exit_value(watched.side, shares)

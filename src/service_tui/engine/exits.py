@@ -1,4 +1,4 @@
-"""What a price tick brings to monitors: breaches, the service's own exits, alerts that expire."""
+"""Effects of a price tick on monitors: breaches, the service's exits, expiring alerts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -73,7 +73,7 @@ def is_for_service(world: World, alert: RiskAlert) -> bool:
 
 
 def is_remainder(world: World, watched: MonitoredSide) -> bool:
-    """Whether what is held is below the least order of its venue, so that no order sells it."""
+    """True if the shares are below the venue's smallest order, so that no order sells them."""
     shares = world.risk.position_of(watched).shares
     if watched.venue is Venue.SIM:
         market = world.markets.get(watched.market_id)
@@ -165,7 +165,7 @@ def _breach(world: World, crossed: Crossed, shares: Micros, times: Times) -> Bre
 
 
 def reason_of(breach: Breached) -> str:
-    """Why an exit is made, in plain English: what stands as the reasoning of its trade."""
+    """The reason of an exit in plain English, stored as the reasoning of its trade."""
     side = breach.side.value.upper()
     if breach.reason is ExitReason.TIME_STOP:
         return f"time stop: {side} at {breach.price:.4f} (entry {breach.entry:.4f})"

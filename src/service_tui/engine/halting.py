@@ -1,4 +1,4 @@
-"""Halting and resuming: every entry of every agent at once, and the buys that rest on books."""
+"""Halts and resumes the world: buys of every agent, and buys among the open orders."""
 
 from service_tui.engine.books.resting import cancel_all
 from service_tui.engine.events import Event, HaltSet

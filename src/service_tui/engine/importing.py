@@ -41,7 +41,7 @@ def import_listings(
             at,
             world.world_at,
             listing,
-            # In the middle of its life the first price would be a gift to whoever comes first.
+            # In the middle of its life the first price would be a gift to the first buyer.
             opening_of(listing, world.world_at),
             # ours: an event counts as one import, however many outcomes it has.
             agent.agent_id if count == 0 else "",

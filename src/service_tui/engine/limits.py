@@ -1,4 +1,4 @@
-"""What the plans and the safety rails allow, as data.
+"""The limits of the plans and of the safety settings, as data.
 
 Source: spec, "Limits"; wire reference, section 7; decisions, "Spend limits".
 """

@@ -1,4 +1,4 @@
-"""Linking another wallet: what the agent has on the EVM venue is that wallet's from then on."""
+"""Links another wallet: the agent's balances on the EVM venue then belong to that wallet."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Events of price alerts, alerts on agents and webhooks, as the journal holds them."""
+"""Journal events of price alerts, alerts on agents, and webhooks."""
 
 from typing import Final, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What one agent holds in one market: shares, what they cost, and what came of those given away.
+"""One agent's position in one market: shares, cost, and P&L of shares sold or paid out.
 
 Both sides may be held at once. Whatever the order of fills, in exact micros:
 realized + unrealized P&L = money received - money spent + mark value.
@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Final
 
+from service_tui.outcome import Outcome
 from service_tui.terms import Side
 from service_tui.units import Micros, Probability, Timestamp
 
@@ -21,7 +22,7 @@ class NotHeldError(ValueError):
 
 @dataclass(slots=True)
 class SidePosition:
-    """Open shares of one side and what they cost; P&L of all that were given away since.
+    """Open shares of one side and their cost; P&L of all shares sold or paid out.
 
     `opened_at` is the first fill since the side was last flat, `bought_at` the last buy; 0 before
     any. `stop_basis` is what stops are measured from, of all open shares: each buy's spend, or its
@@ -47,7 +48,7 @@ class SidePosition:
         held = self.shares
         if not 0 < shares <= held:
             raise NotHeldError(f"{shares} micros of shares are not among the {held} held")
-        # ours: rounded up, so that realized P&L is rounded against the holder.
+        # ours: rounded up, so that realized P&L is rounded against the owner.
         return Micros(-(-self.cost * shares // held))
 
     def average_entry(self) -> float | None:
@@ -144,17 +145,18 @@ class Position:
         held.cost -= cost
         held.realized += realized
 
-    def settle(self, *, outcome: bool) -> Micros:
+    def settle(self, outcome: Outcome) -> Micros:
         """Close both sides at the outcome.
 
         Returns:
-            Payout: 1 for each share of the side that won.
+            What both sides bring.
         """
-        payout = self.yes.shares if outcome else self.no.shares
-        for held, paid in ((self.yes, outcome), (self.no, not outcome)):
-            received = held.shares if paid else 0
+        payout = _NONE
+        for side, held in ((Side.YES, self.yes), (Side.NO, self.no)):
+            received = outcome.paid(side, held.shares, held.cost)
             held.realized += received - held.cost
             held.shares = held.cost = held.stop_basis = _NONE
+            payout += received
         return payout
 
     def mark_value(self, yes_price: Probability) -> Micros:

@@ -1,4 +1,4 @@
-"""The tape moves: what a stretch of time brings to a world, a second of it or a night.
+"""Advances the world's tape over a stretch of time, from a second to a night.
 
 Called by the server at every tick, and by it alone. The world applies events; here is decided which
 events a moment brings: markets that resolve and open, the crowd, the watched wallets, resting
@@ -6,10 +6,10 @@ orders, redemptions, breaches.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from service_tui.engine.alerting import fire_due
-from service_tui.engine.amm.exchange import open_shares
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.resting import end_due, match_due
 from service_tui.engine.books.venues import Times, Venues
@@ -30,14 +30,17 @@ from service_tui.engine.exits import is_for_service, raised, watch
 from service_tui.engine.listing import Listing
 from service_tui.engine.position import Position
 from service_tui.engine.reactor.apply_wallet_trades import missing_listings
-from service_tui.engine.reactor.wallet_trades import WalletContext, trades_of_wallets
+from service_tui.engine.reactor.recorded_wallets import settlements_in
+from service_tui.engine.reactor.wallet_trades import WalletContext
 from service_tui.engine.risk.monitors import Ladder, MonitoredSide, Prices, prices_at
 from service_tui.engine.tape.absence import absence_of
 from service_tui.engine.tape.belief import belief
 from service_tui.engine.tape.crowd import corrections, crowd_trade, crowd_trades
+from service_tui.engine.tape.feed import Resolution
 from service_tui.engine.world import World
+from service_tui.outcome import NO, YES, Outcome
 from service_tui.terms import CLOSED_SPEED_MAX, MarketStatus, Side, Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros, Timestamp, sum_of
 
 _HAIR_S: Final = 0.001
 """Keeps the rounding of doubles on the far side of a time stop."""
@@ -53,7 +56,7 @@ Span = tuple[int, Timestamp, Timestamp]
 
 
 class Author(NamedTuple):
-    """Who writes what a tape brings by itself.
+    """The source of a tape's prices and trades.
 
     Attributes:
         belief: price of a question at a moment of a gap.
@@ -64,7 +67,7 @@ class Author(NamedTuple):
     belief: Callable[[Listing, Timestamp], float] = belief
     crowd: Callable[[int, Mapping[str, Market], Span], Sequence[CrowdTrade]] = crowd_trades
     wallets: Callable[[WalletContext, Span, Iterable[CrowdTrade]], tuple[Settlement, ...]] = (
-        trades_of_wallets
+        settlements_in
     )
 
 
@@ -77,7 +80,7 @@ def next_stop(world: World, end: Times, author: Author = _AUTHOR) -> Times:
     Args:
         world: as it is before the gap, or at the last halt.
         end: wall time and the tape's at the end of the gap.
-        author: whose prices there are on the way; the tape's own by default.
+        author: the source of the prices on the way; the tape's own by default.
 
     Returns:
         Both times of the halt.
@@ -107,6 +110,8 @@ def next_stop(world: World, end: Times, author: Author = _AUTHOR) -> Times:
 def _first_time_stop(world: World, end: Times) -> Timestamp:
     """The tape's time of the first time stop on the way to `end`, a hair late; `end` if none."""
     at, until = end
+    if at <= world.at:
+        return until
     pace = (until - world.world_at) / (at - world.at)
     due = (
         Timestamp(world.world_at + (one.exit_at - world.at) * pace + _HAIR_S)
@@ -190,40 +195,56 @@ def _peaks_on_the_way(world: World, end: Times, author: Author) -> list[Event]:
     return events
 
 
-def resolution_of(market: Market, venues: Venues, at: Timestamp) -> MarketResolved:
-    """The resolution of a market, not yet applied; every side that was ever bought is in it."""
-    outcome, market_id = market.listing.outcome, market.market_id
-    winner = Side.YES if outcome else Side.NO
+def resolution_of(
+    market: Market, venues: Venues, at: Timestamp, resolution: Resolution | None = None
+) -> MarketResolved:
+    """The resolution of a market, not yet applied; every side that was ever bought is in it.
+
+    Without a `resolution` it ends as its listing says.
+    """
+    resolution = resolution or Resolution(
+        market.listing.resolved_at, YES if market.listing.outcome else NO
+    )
+    outcome, market_id = resolution.outcome, market.market_id
     payouts = [
         payout
         for agent in venues.agents.values()
         if (position := agent.positions.get(market_id)) is not None
-        for payout in _payouts(position, winner, agent.sources.get(market_id, ()))
+        for payout in _payouts(position, outcome, agent.sources.get(market_id, ()))
     ]
     settled = [
         (account.venue, payout._replace(wallet=wallet))
         for account, holdings, wallet in venues.pools()
         if (holding := holdings.get(market_id)) is not None
-        for payout in _payouts(holding.position, winner, holding.sources)
+        for payout in _payouts(holding.position, outcome, holding.sources)
     ]
-    watched = open_shares(venues.agents, market_id, winner)
     return MarketResolved(
         market_id,
         at,
-        market.listing.resolved_at,
+        resolution.at,
         outcome,
         tuple(payouts),
-        Micros(market.sold(winner) - watched),
+        _crowd_payout(market, venues, outcome, sum_of(one.payout for one in payouts)),
         tuple(settled),
     )
 
 
-def _payouts(position: Position, winner: Side, sources: tuple[str, ...]) -> Iterator[Payout]:
+def _crowd_payout(market: Market, venues: Venues, outcome: Outcome, paid: Micros) -> Micros:
+    """The payout of the crowd's shares, after the agents were `paid`."""
+    if outcome.is_void:
+        # ours: nobody knows what the crowd's shares cost, so that it gets what is left of all that
+        # was ever paid in. Nothing may be: agents who sold higher have taken it already.
+        return Micros(max(0, venues.ledger.balance(market.account) - paid))
+    total = sum_of(outcome.paid(side, market.sold(side), Micros(0)) for side in Side)
+    return Micros(total - paid)
+
+
+def _payouts(position: Position, outcome: Outcome, sources: tuple[str, ...]) -> Iterator[Payout]:
     """What each side of a position that was ever bought is worth."""
     for side in Side:
         watched = position.on(side)
         if watched.shares or watched.opened_at:
-            worth = watched.shares if side is winner else Micros(0)
+            worth = outcome.paid(side, watched.shares, watched.cost)
             yield Payout(
                 position.agent_id,
                 side,
@@ -267,6 +288,9 @@ def advance(world: World, at: Timestamp, author: Author = _AUTHOR) -> list[Event
         return []
     crossed = gap_s > STEP_MAX_S or not world.markets
     pace = min(world.speed, CLOSED_SPEED_MAX) if crossed else world.speed
+    if world.tape.is_over(world.world_at):
+        # The recording ends here: the world stands still, as if it were paused.
+        pace = 0
     if pace == 0 and world.markets:
         world.at = at
         ended = end_due(world.venues, (at, world.world_at))
@@ -282,24 +306,64 @@ def advance(world: World, at: Timestamp, author: Author = _AUTHOR) -> list[Event
             *watched,
             *fire_due(world, at),
         ]
-    before, world_at = world.world_at, Timestamp(world.world_at + max(0.0, gap_s) * pace)
+    before = world.world_at
+    world_at = world.tape.reached(Timestamp(before + max(0.0, gap_s) * pace))
     is_away = gap_s > AWAY_MIN_S
     # Of every agent and all that it holds: not for an ordinary tick.
     equity = (
         {key: world.exit_equity(agent) for key, agent in world.agents.items()} if is_away else {}
     )
-    events: list[Event] = []
-    until = (at, world_at)
-    while True:
-        times = next_stop(world, until, author) if crossed else until
-        if crossed:
-            events += _peaks_on_the_way(world, times, author)
-        events += _move(world, times, author, crossed=crossed)
-        if times is until:
-            break
+    events = _moves(world, (at, world_at), author, crossed=crossed)
     if is_away:
         world.meanwhile = absence_of(world.tape, (before, world_at), events, equity)
     return events
+
+
+def _moves(world: World, until: Times, author: Author, *, crossed: bool) -> list[Event]:
+    """Move the tape to its time, with a halt at each breach on the way where that is far."""
+    events: list[Event] = []
+    halts = crossed or until[1] - world.world_at > STEP_S
+    while True:
+        times = next_stop(world, until, author) if halts else until
+        if halts:
+            events += _peaks_on_the_way(world, times, author)
+        events += _move(world, times, author, crossed=crossed)
+        if times is until:
+            return events
+
+
+def step(world: World, seconds: float, at: Timestamp, author: Author = _AUTHOR) -> list[Event]:
+    """Move the tape on by so many of its seconds, in no time of the wall.
+
+    Args:
+        world: it.
+        seconds: of the tape, above 0; a recording that ends before ends the step.
+        at: wall time, now.
+        author: who writes the tape; the world's own seed by default.
+
+    Returns:
+        The events, already applied.
+    """
+    events = advance(world, at, author)
+    until = world.tape.reached(Timestamp(world.world_at + seconds))
+    if until <= world.world_at:
+        return events
+    return events + _moves(world, (world.at, until), author, crossed=False)
+
+
+def go_along(world: World, at: Timestamp, author: Author = _AUTHOR) -> list[Event]:
+    """Move a world whose tape goes with the wall clock, as a desk that is open sees it.
+
+    Args:
+        world: it.
+        at: wall time, now; it may be far on, and nothing counts as missed.
+        author: who writes the tape; the world's own seed by default.
+
+    Returns:
+        The events, already applied.
+    """
+    world_at = world.tape.reached(Timestamp(world.world_at + (at - world.at)))
+    return _moves(world, (at, world_at), author, crossed=False)
 
 
 def redeem_due(world: World, at: Timestamp) -> list[Event]:
@@ -369,12 +433,15 @@ def play(
 def _resolve_due(world: World, times: Times) -> list[Event]:
     at, world_at = times
     due = [
-        market
+        (resolution.at, market.market_id, market, resolution)
         for market in world.markets.values()
-        if market.resolved_at is None and market.listing.resolved_at <= world_at
+        if market.resolved_at is None
+        and (resolution := world.tape.resolution(market.listing, world_at)) is not None
     ]
-    due.sort(key=lambda market: (market.listing.resolved_at, market.market_id))
-    return world.did([resolution_of(market, world.venues, at) for market in due])
+    due.sort(key=itemgetter(0, 1))
+    return world.did([
+        resolution_of(market, world.venues, at, resolution) for *_, market, resolution in due
+    ])
 
 
 def _lapsed(world: World, times: Times) -> list[Event]:

@@ -63,7 +63,10 @@ from service_tui.engine.risk.risk import UNSEEN_MAX, Risk
 from service_tui.engine.tape.absence import Absence, count_unseen
 from service_tui.engine.tape.belief import first_beliefs
 from service_tui.engine.tape.feed import NewsItem, tape_of
+from service_tui.engine.tape.history import HistoryStart
+from service_tui.engine.tape.recorded import MarketTape, RecordedTape
 from service_tui.engine.tape.topics import Topics
+from service_tui.outcome import Outcome
 from service_tui.terms import Plan, Venue
 from service_tui.units import Micros, Timestamp, sum_of
 
@@ -107,10 +110,15 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         at: Timestamp,
         topics: Topics,
         balances: Mapping[str, Micros] | None = None,
+        *,
+        history: HistoryStart | None = None,
     ) -> None:
         self.seed = seed
         self.topics = topics
-        self.tape = tape_of(seed, topics)
+        self.history = history
+        self.tape: MarketTape = (
+            tape_of(seed, topics) if history is None else RecordedTape(topics.history_of(history))
+        )
         self.markets: dict[str, Market] = {}
         # Markets that ended since the server last wrote some down: it takes them from here.
         self.ended: dict[str, Market] = {}
@@ -143,7 +151,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         )
         self.speed = 1
         self.at = at
-        self.world_at = at
+        self.world_at = at if history is None else history.begins_at
         self.tick_count = self.trade_count = 0
         self.listed_count = self.resolved_count = 0
         self._by_key_hash: dict[str, Agent] = {}
@@ -248,7 +256,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         return self.ledger.balance(agent.cash_account)
 
     def equity(self, agent: Agent) -> Micros:
-        """Cash plus the mark value of what is held."""
+        """Cash plus the mark value of all positions."""
         value = sum_of(
             position.mark_value(self.markets[market_id].price())
             for market_id, position in agent.positions.items()
@@ -256,7 +264,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         return Micros(self.cash(agent) + value)
 
     def exit_equity(self, agent: Agent) -> Micros:
-        """Cash plus what selling all that is held would bring: no own price impact is in it."""
+        """Cash plus the proceeds of selling every position now: own price impact adds nothing."""
         value = sum_of(
             part
             for market_id, position in agent.positions.items()
@@ -418,7 +426,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self._by_key_hash[agent.key_hash] = agent
 
     def _apply_listing(self, event: MarketListed) -> None:
-        listing, world_at = event.listing, event.world_at
+        listing, world_at = self.tape.bound(event.listing), event.world_at
         market = Market(listing)
         market.listed_at = event.at
         self.markets[listing.market_id] = market
@@ -446,7 +454,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             self.ledger.transfer(CROWD, market.account, trade.cost)
             market.move(trade.side, trade.shares)
             if event.closed:
-                # One move stands for many trades that nobody saw: it belongs on no tape.
+                # One move stands for many trades that were not listed: it is left out of the tape.
                 continue
             market.count_volume(event.world_at, trade.cost)
             price = market.price_of(trade.side)
@@ -511,7 +519,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             del agent.closed[:-CLOSED_KEPT]
         if event.crowd_payout:
             self.ledger.transfer(market.account, CROWD, event.crowd_payout)
-        self._close_maker(market)
+        self._close_maker(market, event.outcome)
         self.venues.settle(event)
         self.reactor.records.settle(event)
         market.outcome = event.outcome
@@ -520,10 +528,12 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
         self.resolved_count += 1
         self._forget_old()
 
-    def _close_maker(self, market: Market) -> None:
+    def _close_maker(self, market: Market, outcome: Outcome) -> None:
         """Empty the account of a resolved market's maker, whose loss has its bound."""
         left = self.ledger.balance(market.account)
-        if not int(left) >= -market.worst_loss() - LOSS_SLACK:
+        # ours: money back is not what shares are worth, so that no bound holds then: who sold at
+        # a profit keeps it, and the makers make up for what others get back.
+        if not outcome.is_void and not int(left) >= -market.worst_loss() - LOSS_SLACK:
             raise MakerBoundError(f"{market.market_id}: the maker lost {-left} micros")
         if left > 0:
             self.ledger.transfer(market.account, MAKERS, left)

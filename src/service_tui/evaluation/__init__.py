@@ -1,1 +1,1 @@
-"""What holdings and results amount to: figures of values, without I/O. Both towers count by it."""
+"""Figures of positions and results, computed from values without I/O, for desk and service."""

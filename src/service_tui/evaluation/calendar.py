@@ -1,4 +1,4 @@
-"""What resolves when: holdings by the hour of two days, then by the day."""
+"""A calendar of resolutions: positions by hour for two days, then by day."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What all agents hold, and what it can come to. Money in micros; no sum holds two kinds of it.
+"""Exposure of all agents' positions. Money in micros; $SIM and real money are never added.
 
 A side of a market pays 1 a share if the market ends on it, else nothing. Markets are taken to end
 independently of each other: the worst case of several is the sum of their worst cases.
@@ -94,7 +94,7 @@ class Exposure:
 class Opposition:
     """Both sides of one market held on one venue: together they pay the spread twice.
 
-    `paired` shares of each side pay 1 together, whatever the outcome is. Holders are names with
+    `paired` shares of each side pay 1 together, whatever the outcome is. Owners are names with
     their shares, the most first.
     """
 
@@ -107,7 +107,7 @@ class Opposition:
     @property
     def paired(self) -> Micros:
         """Shares of each side that only cancel each other."""
-        yes, no = (sum_of(shares for _, shares in holders) for holders in (self.yes, self.no))
+        yes, no = (sum_of(shares for _, shares in owners) for owners in (self.yes, self.no))
         return min(yes, no)
 
 
@@ -153,17 +153,15 @@ def oppositions(holdings: Iterable[AgentHolding]) -> tuple[Opposition, ...]:
         if one.shares:
             held[one.market_id, one.venue].append(one)
     found = [
-        Opposition(
-            market_id, own[0].question, venue, _holders(own, Side.YES), _holders(own, Side.NO)
-        )
+        Opposition(market_id, own[0].question, venue, _owners(own, Side.YES), _owners(own, Side.NO))
         for (market_id, venue), own in held.items()
     ]
     return tuple(sorted((one for one in found if one.paired), key=lambda one: -one.paired))
 
 
-def _holders(holdings: Iterable[AgentHolding], side: Side) -> tuple[tuple[str, Micros], ...]:
+def _owners(holdings: Iterable[AgentHolding], side: Side) -> tuple[tuple[str, Micros], ...]:
     own = [(one.agent_name, one.shares) for one in holdings if one.side is side]
-    return tuple(sorted(own, key=lambda holder: (-holder[1], holder[0])))
+    return tuple(sorted(own, key=lambda owner: (-owner[1], owner[0])))
 
 
 def _exposure(key: str, name: str, money: str, holdings: Sequence[AgentHolding]) -> Exposure:

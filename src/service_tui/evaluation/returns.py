@@ -1,4 +1,4 @@
-"""What an agent made of its money: figures of a curve of equity. Pure.
+"""An agent's returns, computed from its equity curve. Pure.
 
 Every figure is None where it is undefined, never 0. Days, weeks and months are those of UTC; a week
 begins on Monday.
@@ -124,6 +124,40 @@ def sharpe(curve: Sequence[Point]) -> float | None:
         return None
     ratio = mean / math.sqrt(variance) * math.sqrt(DAYS_A_YEAR)
     return ratio if math.isfinite(ratio) else None
+
+
+def sortino(curve: Sequence[Point]) -> float | None:
+    """Mean of the daily returns over the root of the mean of their squares below 0, a year's ratio.
+
+    None of fewer than two returns, and where none is below 0.
+    """
+    found = daily_returns(curve)
+    if len(found) < RETURNS_MIN:
+        return None
+    below = math.fsum(min(0.0, one) ** 2 for one in found) / len(found)
+    if not below > 0.0:
+        return None
+    mean = math.fsum(found) / len(found)
+    ratio = mean / math.sqrt(below) * math.sqrt(DAYS_A_YEAR)
+    return ratio if math.isfinite(ratio) else None
+
+
+def under_water_s(curve: Sequence[Point]) -> float | None:
+    """The longest time from a peak to the point that reaches it again, or to the end; seconds.
+
+    0 of a curve that never fell; None of one without a point.
+    """
+    if not curve:
+        return None
+    longest, peak, fell = 0.0, curve[0], False
+    for point in curve:
+        if fell or point.equity < peak.equity:
+            # The way back up is under water too.
+            longest = max(longest, point.at - peak.at)
+            fell = True
+        if point.equity >= peak.equity:
+            peak, fell = point, False
+    return longest
 
 
 def mean_of(values: Iterable[float]) -> float | None:

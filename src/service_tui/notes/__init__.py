@@ -1,1 +1,1 @@
-"""The files that sessions of autoresearch write: results of a repository, and what runs where."""
+"""Files that autoresearch sessions write: results of a repository, and running sessions."""

@@ -1,1 +1,1 @@
-"""ServiceClient: the blocking face of the service, for skills and scripts."""
+"""ServiceClient: the synchronous client of the service, for skills and scripts."""

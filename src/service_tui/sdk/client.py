@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Self
 
+import httpx
+
 from service_tui.client.errors import OutcomeUnknownError, ServiceError
 from service_tui.client.http_request import Names
 from service_tui.clock import Clock, SystemClock
@@ -14,7 +16,7 @@ from service_tui.config import WALLET_VARIABLE
 from service_tui.sdk.arguments import checked, choice_of
 from service_tui.sdk.exits import sell_for
 from service_tui.sdk.guards import CONFLICT, Guards
-from service_tui.sdk.opening import address_of, may_be_plain, opening_of, signing_key
+from service_tui.sdk.opening import address_of, clock_of, may_be_plain, opening_of, signing_key
 from service_tui.sdk.orders import order_of, signal_with
 from service_tui.sdk.paper import Paper
 from service_tui.sdk.preflight import Preflight, Spending, preflight_of
@@ -82,6 +84,7 @@ class ServiceClient(Reads):
         names: Names = "neutral",
         clock: Clock | None = None,
         private_key: str | None = None,
+        over: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         """Bind a key to an address.
 
@@ -97,10 +100,11 @@ class ServiceClient(Reads):
             names: how venues are called towards the service, `neutral` or `public`.
             clock: time; the machine's own by default.
             private_key: or WALLET_PRIVATE_KEY, 64 hex digits; it signs here, and goes nowhere.
+            over: carries the calls in the place of HTTP; closed with the client.
 
         Raises ValueError for a missing or unacceptable argument.
         """
-        clock = clock or SystemClock()
+        clock = clock or clock_of(os.environ)
         self.venue: Final = venue_of(venue)
         self.live: Final = live
         self._opening: Final = opening_of(api_key, base_url, os.environ)
@@ -111,6 +115,7 @@ class ServiceClient(Reads):
             clock=clock,
             allow_insecure=self._opening.allow_insecure,
             names=names,
+            over=over,
         )
         super().__init__(line, None if live else Paper(clock))
         self._clock: Final = clock
@@ -292,7 +297,7 @@ class ServiceClient(Reads):
             result that failed; without a market where the positions could not be read.
         """
         self._check_live()
-        return redeem_all(self._transport, self.redeem)
+        return redeem_all(self._transport, self.redeem, by_side=self._wallet is not None)
 
     def _own_wallet(self) -> OwnWallet:
         """The wallet of the signing key.
@@ -415,7 +420,7 @@ class ServiceClient(Reads):
     def delete_monitor(
         self, market_id: str, side: str, *, venue: str | Venue | None = None
     ) -> MonitorRemovedBody:
-        """Stop watching a side; what is held stays."""
+        """Remove the monitor of a side; the position stays."""
         self._check_live()
         where = None if venue is None else venue_of(venue)
         query = MonitorQuery(side=choice_of(Side, side, "side"), venue=where)

@@ -1,4 +1,4 @@
-"""Rebuy and conflict guards: what is held, by which source, as far as this client knows.
+"""Rebuy and conflict guards: positions by source, as far as this client knows.
 
 Source: wire reference, 4.1, step 4.
 """

@@ -1,20 +1,24 @@
 """Address and key of a service, from arguments and the environment."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from service_tui.clock import Clock, SystemClock
 from service_tui.config import (
     EXCHANGE_VARIABLE,
     INSECURE_VARIABLE,
     KEY_VARIABLE,
+    NOW_VARIABLE,
     TRUE_VALUES,
     URL_VARIABLE,
     WALLET_VARIABLE,
 )
 from service_tui.pasted import api_key as pasted_key
 from service_tui.signing.book import ExchangeVersion, exchange_of
+from service_tui.units import Timestamp
 
 CAP_VARIABLE: Final = "EXPOSURE_CAP_USD"
 _PRIVATE_KEY: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}")
@@ -62,6 +66,34 @@ def opening_of(api_key: str | None, base_url: str | None, environ: Mapping[str, 
         exposure_cap=_cap(environ.get(CAP_VARIABLE, "")),
         exchange=exchange_of(environ.get(EXCHANGE_VARIABLE, "")),
     )
+
+
+def clock_of(environ: Mapping[str, str]) -> Clock:
+    """The clock of a client: the machine's, or one that stands where a trial of a skill is.
+
+    Raises:
+        ValueError: the time in the environment is none.
+    """
+    given = environ.get(NOW_VARIABLE, "")
+    if not given:
+        return SystemClock()
+    try:
+        return TrialClock(float(given))
+    except ValueError:
+        raise ValueError(f"{NOW_VARIABLE} is no time: Unix seconds") from None
+
+
+class TrialClock(SystemClock):
+    """A clock whose time of day was handed in; it measures and waits as the machine does."""
+
+    def __init__(self, now: float) -> None:
+        if not math.isfinite(now):
+            raise ValueError("a time is a finite number")
+        self._now = now
+
+    def now(self) -> Timestamp:
+        """The time that was handed in."""
+        return Timestamp(self._now)
 
 
 def address_of(base_url: str | None, environ: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Paper trading: fills in memory at the prices of the service, and no order ever sent.
+"""Paper trading: fills in memory at the service's prices; no order is ever sent.
 
 Source: wire reference, 4.2.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service_tui.clock import Clock
+from service_tui.outcome import outcome_in
 from service_tui.sdk.result import TradeResult
 from service_tui.terms import (
     NEW_AGENT_CASH_SIM,
@@ -90,16 +91,20 @@ class Paper:
             return tuple(self._holdings)
 
     def see(self, markets: Iterable[MarketBody]) -> None:
-        """Update prices, and pay out resolved markets: 1 a winning share, 0 a losing one."""
+        """Update prices, and pay out resolved markets, as their outcomes say."""
         with self._lock:
             for market in markets:
                 holding = self._holdings.get(market.id)
                 if holding is None:
                     continue
                 holding.market = market
-                if market.status is MarketStatus.RESOLVED and market.outcome is not None:
-                    won = Side.YES if market.outcome else Side.NO
-                    self._cash = Micros(self._cash + holding.shares.get(won, 0))
+                outcome = outcome_in(market)
+                if market.status is MarketStatus.RESOLVED and outcome is not None:
+                    paid = sum_of(
+                        outcome.paid(side, shares, holding.cost.get(side, Micros(0)))
+                        for side, shares in holding.shares.items()
+                    )
+                    self._cash = Micros(self._cash + paid)
                     del self._holdings[market.id]
 
     def trade(self, market: MarketBody, request: TradeRequest) -> TradeResult:
@@ -149,7 +154,7 @@ class Paper:
         else:
             self._cash = Micros(self._cash + money)
             holding.shares[side] = Micros(held - shares)
-            # Rounded up, as everywhere: P&L is rounded against the holder.
+            # Rounded up, as everywhere: P&L is rounded against the owner.
             holding.cost[side] = Micros(cost - -(-cost * shares // held))
         if not any(holding.shares.values()):
             del self._holdings[market.id]

@@ -12,7 +12,7 @@ from service_tui.wire.advice import TroubleshootBody, TroubleshootRequest
 from service_tui.wire.agents import AgentBody, ContextBody
 from service_tui.wire.briefing import BriefingBody, BriefingQuery
 from service_tui.wire.endpoints import public as on
-from service_tui.wire.endpoints.fleet import HELD_TRADES
+from service_tui.wire.endpoints.fleet import PENDING_TRADES
 from service_tui.wire.fleet import HeldQuery, HeldTradeBody
 from service_tui.wire.importing import CheckBody, CheckQuery, ImportableBody, ImportableQuery
 from service_tui.wire.market_context import MarketContextBody, MarketContextQuery
@@ -41,7 +41,7 @@ class Reads:
     """The reading half of ServiceClient."""
 
     def __init__(self, transport: SyncTransport, paper: Paper | None) -> None:
-        """Read from a line, and where there is a paper purse what is held from that."""
+        """Read from the service; with a paper purse, read positions from that."""
         self._transport: Final = transport
         self._paper: Final = paper
 
@@ -231,7 +231,7 @@ class Reads:
         if self._paper is not None:
             return []
         try:
-            held = self._transport.call(HELD_TRADES, query=HeldQuery()).held
+            held = self._transport.call(PENDING_TRADES, query=HeldQuery()).held
         except NotFoundError:
             # A service without leashes lets no trade wait.
             held = ()
@@ -247,7 +247,7 @@ class Reads:
 
     def get_held_trades(self) -> list[HeldTradeBody]:
         """The agent's own trades that wait for its operator, and how the last ones ended."""
-        return list(self._transport.call(HELD_TRADES, query=HeldQuery(status="all")).held)
+        return list(self._transport.call(PENDING_TRADES, query=HeldQuery(status="all")).held)
 
     def get_executable_price(
         self, market_id: str, side: str, action: str = "buy", *, apply_buffer: bool = False

@@ -7,11 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
-from service_tui.clock import Clock, SystemClock
+from service_tui.clock import Clock
 from service_tui.sdk.client import ServiceClient
 from service_tui.sdk.guards import CONFLICT, REBUY
+from service_tui.sdk.opening import clock_of
 from service_tui.sdk.result import TradeResult
 from service_tui.skills.package import DAILY_BUDGET_USD, budget_variable
 from service_tui.terms import TRADES_PAGE_MAX, Action, TradeStatus
@@ -196,6 +198,46 @@ def _waits(result: TradeResult) -> bool:
     return TradeStatus.SUBMITTED in states and not result.shares_filled
 
 
+class Rounds:
+    """A skill's rounds. A script's `round = Rounds(SLUG, ideas)` is what a trial calls.
+
+    It knows what the skill has spent today: at the first round of a day, and while buys wait, it
+    asks the service for that.
+    """
+
+    def __init__(self, slug: str, ideas: Ideas, *, trades: int = TRADES) -> None:
+        self._slug, self._ideas, self._trades = slug, ideas, trades
+        self._day, self._spent, self._reserved = 0, 0.0, 0.0
+
+    def __call__(self, client: ServiceClient, now: datetime) -> RoundReport:
+        """Buy what the skill wants at a moment, within SERVICE_<SLUG>_DAILY_BUDGET_USD.
+
+        Returns:
+            What was seen, tried and bought.
+
+        Raises:
+            ServiceError: the service did not answer, or an answer may have been lost.
+            ValueError: the budget in the environment is no amount of money.
+        """
+        budget = budget_of(self._slug)
+        today = int(now.timestamp() // DAY_S)
+        if today != self._day or self._reserved:
+            # What waited may be bought by now, refused, or wait still.
+            self._day, self._spent = today, spent_on(client, self._slug, today)
+            self._reserved = reserved_on(client, self._slug)
+        report = one_round(
+            client,
+            self._slug,
+            self._ideas,
+            left=budget - self._spent - self._reserved,
+            trades=self._trades,
+            reserved=self._reserved,
+        )
+        self._spent += report.amount_usd
+        self._reserved += report.reserved_usd
+        return report
+
+
 def run_skill(
     slug: str,
     ideas: Ideas,
@@ -222,24 +264,17 @@ def run_skill(
     A ServiceError ends it: whoever runs it starts it again. What the environment sets wrongly, as
     the budget or the key, ends it with one sentence, by SystemExit.
     """
-    clock = clock or SystemClock()
     words = sys.argv if words is None else words
     try:
-        budget = _budget(slug)
+        clock = clock or clock_of(os.environ)
+        budget_of(slug)
         client = ServiceClient(live="--live" in words, clock=clock)
     except ValueError as error:
         raise SystemExit(f"{slug}: {error}") from error
-    day, spent, reserved = 0, 0.0, 0.0
+    rounds = Rounds(slug, ideas, trades=trades)
     with client:
         while True:
-            today = int(clock.now() // DAY_S)
-            if today != day or reserved:
-                # What waited may be bought by now, refused, or wait still.
-                day, spent = today, spent_on(client, slug, today)
-                reserved = reserved_on(client, slug)
-            left = budget - spent - reserved
-            report = one_round(client, slug, ideas, left=left, trades=trades, reserved=reserved)
-            spent, reserved = spent + report.amount_usd, reserved + report.reserved_usd
+            report = rounds(client, datetime.fromtimestamp(clock.now(), UTC))
             sys.stdout.write(f"{report.as_line()}\n")
             sys.stdout.flush()
             if "--once" in words:
@@ -295,7 +330,7 @@ def reserved_on(client: ServiceClient, slug: str) -> float:
     return round(sum(money for whose, money in waiting if whose in {slug, f"sdk:{slug}"}), 6)
 
 
-def _budget(slug: str) -> float:
+def budget_of(slug: str) -> float:
     """Daily budget of a skill.
 
     Returns:

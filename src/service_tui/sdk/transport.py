@@ -1,4 +1,4 @@
-"""One service, reached from threads that wait."""
+"""The synchronous transport to one service."""
 
 import asyncio
 import logging
@@ -12,10 +12,10 @@ from typing import Final, TypeVar
 
 import httpx
 
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import unanswered
 from service_tui.client.http_request import Names, called_of
-from service_tui.client.keys import Key, Keys
 from service_tui.client.proxies import proxy_for
 from service_tui.client.reply import Answer
 from service_tui.clock import Clock
@@ -149,18 +149,20 @@ class SyncTransport:
         clock: Clock,
         allow_insecure: bool = False,
         names: Names = "neutral",
+        over: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """Bind a key to an address. Sends nothing.
+        """Bind a key to an address. Sends nothing. `over` carries the calls in the place of HTTP.
 
         Raises ValueError if the address, the key or the environment's proxy are not acceptable.
         """
         limits = httpx.Limits(max_connections=CONNECTIONS_MAX, keepalive_expiry=KEEPALIVE_S)
         self._client = Client(
-            httpx.AsyncHTTPTransport(
+            over
+            or httpx.AsyncHTTPTransport(
                 retries=0, limits=limits, proxy=proxy_for(base_url, os.environ)
             ),
             base_url,
-            Keys(None if api_key is None else Key(api_key, base_url)),
+            ApiKeys(None if api_key is None else ApiKey(api_key, base_url)),
             clock=clock,
             rng=random.SystemRandom(),
             allow_insecure=allow_insecure,

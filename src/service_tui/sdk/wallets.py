@@ -1,4 +1,4 @@
-"""An own wallet for scripts: links it, gives approvals, signs orders, redeems.
+"""An external wallet for scripts: links it, gives approvals, signs orders, redeems.
 
 The key stays in the signer; every signature goes through the policy. Source: wire reference, 6;
 spec, "Redemption flow (external wallet, 3 steps)".
@@ -20,6 +20,7 @@ from service_tui.client.errors import (
     UnreachableError,
 )
 from service_tui.clock import Clock
+from service_tui.outcome import outcome_in
 from service_tui.sdk.opening import Opening
 from service_tui.sdk.reads import POSITIONS_PAGE
 from service_tui.sdk.transport import SyncTransport
@@ -498,16 +499,19 @@ def not_redeemed(market_id: str, side: str, error: ServiceError | SigningError) 
     )
 
 
-def redeem_all(transport: SyncTransport, redeem: Callable[[str, str], Redeemed]) -> list[Redeemed]:
+def redeem_all(
+    transport: SyncTransport, redeem: Callable[[str, str], Redeemed], *, by_side: bool
+) -> list[Redeemed]:
     """Redeem everything that can be, unless the agent's `auto_redeem_enabled` is off.
 
     Args:
         transport: the connection to the service.
         redeem: redeems one side of a market.
+        by_side: where both sides pay, one call for each; the service's own wallet needs one.
 
     Returns:
-        A result a position, also of what was refused; without a market where the positions could
-        not be read.
+        A result a position, or a side of it, also of what was refused; without a market where the
+        positions could not be read.
     """
     query = PositionsQuery(venue=Venue.EVM, status="resolved", limit=POSITIONS_PAGE)
     try:
@@ -518,13 +522,22 @@ def redeem_all(transport: SyncTransport, redeem: Callable[[str, str], Redeemed])
         return [not_redeemed("", "", error)]
     found: list[Redeemed] = []
     for row in rows:
-        if not row.redeemable or not row.redeemable_side:
-            continue
-        try:
-            found.append(redeem(row.market_id, row.redeemable_side))
-        except (ServiceError, SigningError) as error:
-            found.append(not_redeemed(row.market_id, row.redeemable_side, error))
+        for side in _paying_sides(row, by_side=by_side):
+            try:
+                found.append(redeem(row.market_id, side))
+            except (ServiceError, SigningError) as error:
+                found.append(not_redeemed(row.market_id, side, error))
     return found
+
+
+def _paying_sides(row: PositionBody, *, by_side: bool) -> tuple[str, ...]:
+    """The sides of a position that are to be redeemed, the first one as the service names it."""
+    first, outcome = row.redeemable_side, outcome_in(row)
+    if not row.redeemable or not first:
+        return ()
+    # The service names YES before NO: after NO nothing is left.
+    pays_both = outcome is not None and outcome.winner is None and row.shares_no > 0
+    return (first, Side.NO.value) if by_side and pays_both and first == Side.YES else (first,)
 
 
 def redeemed_by_service(transport: SyncTransport, market_id: str, side: str) -> Redeemed:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from service_tui.engine.errors import Refusal
-from service_tui.terms import ORDER_SHARES_MIN
+from service_tui.terms import ORDER_SHARES_MIN, SIM_TRADE_MAX
 
 _CODE: Final = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b")
 """Codes of refusals as they are in answers."""
@@ -170,8 +170,8 @@ TABLE: Final = (
     ),
     _row(
         r"trade.too.large|above the limit of|max.?trade",
-        "Lower the amount or split the order. sim takes 500 a trade; for the real venues "
-        "sdk_max_trade_amount counts (100 unless changed).",
+        f"Lower the amount or split the order. sim takes {SIM_TRADE_MAX} a trade; for the real "
+        "venues sdk_max_trade_amount counts (100 unless changed).",
         "Limits",
     ),
     _row(

@@ -103,7 +103,7 @@ def _sent(page: HtmlPage) -> Response:
 
 
 async def _typed(request: Request) -> str:
-    """What stands in the form's one field.
+    """The text of the form's only field.
 
     Returns:
         The text, empty where there is none.
@@ -341,7 +341,7 @@ def _answering(
                     context.agent.agent_id, key, call.path, idempotency.hash_of(body), context.now
                 )
                 return await _answer_once(context, promise, handler, speech)
-            # Whether the service answers is told while its disk does not.
+            # The health check answers even while the disk does not.
             only_reads = rehearses or (endpoint.method in _READING and endpoint is not HEALTH)
             reply, seq = await (_read if only_reads else _write)(context, handler)
             context.headers.update(await charged(service, (endpoint, caller), call.headers))
@@ -391,7 +391,7 @@ def _entered(call: DirectRequest) -> Entrance:
 
 
 def _after(body: WireModel | None, before: _Who, who: Callable[[], _Who]) -> _Who:
-    """Who calls, asked again where a body was waited for; Denied as then.
+    """The caller, checked again after waiting for a body; raises Denied as before.
 
     It may have been long in coming: people end meanwhile, roles change, and keys are renewed.
     """
@@ -426,9 +426,9 @@ def _person_of(
     person = access.person(service, endpoint, call.headers)
     if endpoint.role is PersonRole.TRADER:
         ids: Mapping[str, str] = call.scope.get("path_params", {})
-        held_id = ids.get("held_id")
+        pending_id = ids.get("held_id")
         trades = service.world.pending_trades
-        agent_id = ids["agent_id"] if held_id is None else trades.agent_of(held_id)
+        agent_id = ids["agent_id"] if pending_id is None else trades.agent_of(pending_id)
         check_own(person, service.owner_of(agent_id), may_take=endpoint is DESK_CLAIM)
     return person
 
@@ -449,7 +449,7 @@ def _act_of(endpoint: Endpoint[WireModel], request: RequestContext) -> OperatorA
 
 
 def _caller_of(call: DirectRequest, entrance: Entrance, agent: Agent | None) -> Caller:
-    """Who calls, from where."""
+    """The caller and its address."""
     peer = "" if entrance.is_local else peer_of(call.scope, call.headers)
     return Caller(agent, call.path, _is_inside(call), peer)
 

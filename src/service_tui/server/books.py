@@ -1,4 +1,4 @@
-"""Whether the books of a data directory add up: they are made again from the journal.
+"""Checks that the books of a data directory add up, by replaying the journal.
 
 Changes nothing.
 """
@@ -49,16 +49,16 @@ def _compared(journal: JournalStore, worlds: list[tuple[int, World]]) -> BooksCh
     row, world = worlds[0]
     for seq, later in worlds[1:]:
         row = replay(journal, world, row, until=seq)
-        if odd := _difference(_held(world), _held(later)):
-            return BooksCheck(row, len(_held(world)), f"at row {seq} {odd}")
+        if odd := _difference(_balances(world), _balances(later)):
+            return BooksCheck(row, len(_balances(world)), f"at row {seq} {odd}")
     row = replay(journal, world, row)
     total = world.ledger.total()
     odd = f"all accounts sum to {total} micros, not to zero" if total else ""
-    return BooksCheck(row, len(_held(world)), odd)
+    return BooksCheck(row, len(_balances(world)), odd)
 
 
-def _held(world: World) -> dict[str, Micros]:
-    return {name: held for name, held in world.ledger.balances().items() if held}
+def _balances(world: World) -> dict[str, Micros]:
+    return {name: amount for name, amount in world.ledger.balances().items() if amount}
 
 
 def _difference(made: dict[str, Micros], kept: dict[str, Micros]) -> str:

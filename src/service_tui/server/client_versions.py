@@ -1,4 +1,4 @@
-"""What a version of the published client is too old for. Source: spec, "Versioning"."""
+"""Features that old versions of the published client lack. Source: spec, "Versioning"."""
 
 from typing import Final
 

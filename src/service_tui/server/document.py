@@ -36,6 +36,10 @@ from service_tui.wire.endpoint import Endpoint
 _HERE: Final = "http://here.invalid"
 """Stands for the address by which the document was requested."""
 
+_PUBLISHED: Final = {"PendingStatus": "HeldStatus"}
+"""Bodies by their names in the document, where the code calls them by another: generated clients
+call their types by these."""
+
 _MAKING: Final = Lock()
 
 
@@ -104,5 +108,9 @@ def _schemas(endpoints: Iterable[Endpoint[WireModel]]) -> JsonValue:
         (model, "serialization") for model in sorted(models, key=lambda model: model.__name__)
     ]
     _, made = models_json_schema(wanted, ref_template=SCHEMAS + "{model}")
-    known: dict[str, JsonValue] = made["$defs"]
+    text = json.dumps(made["$defs"])
+    for ours, published in _PUBLISHED.items():
+        for whole in ("{}", SCHEMAS + "{}"):
+            text = text.replace(json.dumps(whole.format(ours)), json.dumps(whole.format(published)))
+    known: dict[str, JsonValue] = json.loads(text)
     return dict(sorted(known.items()))

@@ -1,4 +1,4 @@
-"""A world that another process leads: a copy in memory, which follows the journal, for reads."""
+"""A copy of a world that another process leads: follows the journal, and answers reads."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
@@ -65,7 +65,7 @@ class FollowingStore(WorldStore):
         return has_acted
 
     def hand_over(self) -> WarmWorld | None:
-        """The world, for whoever leads now; reads that are under way here are refused.
+        """The world, for the process that leads now; reads under way here are refused.
 
         Returns:
             None for a world that is not to be trusted.

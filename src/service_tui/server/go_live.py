@@ -1,4 +1,4 @@
-"""The nudge towards real money, after some practice on sim."""
+"""The hint to try real money, after some practice on sim."""
 
 from typing import Final
 

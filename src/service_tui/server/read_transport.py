@@ -1,4 +1,4 @@
-"""What is only read, straight from the handlers: no app, no routes, no rates."""
+"""Reads straight from the handlers, without app, routing or rate limits."""
 
 from typing import Final
 
@@ -105,7 +105,7 @@ def _encoded(status: int, body: WireModel, *, leaves_out: bool = False) -> httpx
     return httpx.Response(
         status,
         headers={"content-type": "application/json"},
-        # A stream: whoever asks bounds what he reads.
+        # A stream: its reader bounds how much it reads.
         stream=httpx.ByteStream(
             body.model_dump_json(by_alias=True, exclude_none=leaves_out).encode()
         ),

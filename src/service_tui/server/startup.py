@@ -1,4 +1,4 @@
-"""The service of a data directory: its world, brought to now, and what its handlers use."""
+"""Opens the service of a data directory, with its world advanced to now."""
 
 import asyncio
 import secrets
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from service_tui.clock import Clock
+from service_tui.engine.tape.history import HistoryStart
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
@@ -22,10 +23,11 @@ from service_tui.server.world_store import WorldStore, begin, restore
 from service_tui.signing.book import ExchangeVersion
 from service_tui.skills.package import BUNDLED
 from service_tui.storage.answers import Answers
+from service_tui.storage.errors import OtherWorldError
 from service_tui.storage.invitations import read_invitations
 from service_tui.storage.people import read_people
 from service_tui.storage.world_database import WorldDatabase
-from service_tui.terms import SIGNAL_TTL_S, Plan
+from service_tui.terms import INVENTED_SPEED_MAX, SIGNAL_TTL_S, Plan
 
 SKILLS: Final = "skills"
 """Where skills are installed, below the data directory, beside those that come with the program."""
@@ -41,7 +43,8 @@ BASE_URL: Final = f"http://{EMBEDDED_HOST}"
 class SimSettings:
     """How an embedded service is set up. `seed` counts only for a new world.
 
-    `topics` are what its markets are about; a world that exists goes on with the same ones.
+    `topics` are what its markets are about; a world that exists goes on with the same ones. With a
+    `history` a new world runs on it, and no other world is opened.
     `operator_hash` is that of the operator's key where the key itself is another process's.
     `plan` is that of new agents in this run; None takes the one that was chosen last, else Pro.
     Without `limits` nobody waits for rates, daily counts or cooldowns; amounts keep their bounds.
@@ -56,6 +59,7 @@ class SimSettings:
 
     seed: int
     topics: Topics = field(repr=False)
+    history: HistoryStart | None = None
     plan: Plan | None = None
     speed: int | None = None
     operator_key: str = field(default="", repr=False)
@@ -101,14 +105,17 @@ async def service_of(
     now = clock.now()
     found = warm or await asyncio.to_thread(restore, database, settings.topics)
     if found is None:
-        world_store = await begin(database, World(settings.seed, now, settings.topics))
+        world = World(settings.seed, now, settings.topics, history=settings.history)
+        world_store = await begin(database, world)
     else:
         world, seq = found
+        _check_same(world.history, settings.history)
         world_store = WorldStore(
             database, world, await backfill(database, world, seq), is_brief=is_brief
         )
     if not settings.is_scripted:
         if settings.speed is not None:
+            _check_speed(world_store.world, settings.speed)
             await world_store.commit(change_speed(world_store.world, settings.speed, now))
         await world_store.advance(now)
     service = service_on(world_store, database, clock, settings)
@@ -118,8 +125,24 @@ async def service_of(
     return service
 
 
+def _check_same(found: HistoryStart | None, asked: HistoryStart | None) -> None:
+    """Refuse to open a world on another history than the requested one."""
+    if asked is None or (found is not None and found[:2] == asked[:2]):
+        return
+    has = "an invented world" if found is None else f"a world on the history {found.name}"
+    raise OtherWorldError(
+        f"this data directory holds {has}, and has one world alone: give the history {asked.name}"
+        " a directory of its own, with --data-dir DIR"
+    )
+
+
+def _check_speed(world: World, speed: int) -> None:
+    if world.history is None and speed > INVENTED_SPEED_MAX:
+        raise OtherWorldError(f"an invented world runs at {INVENTED_SPEED_MAX}x at most: --speed")
+
+
 async def read_who_operates(service: Service, database: WorldDatabase) -> None:
-    """Read people and invitations anew: they are tables, and no events."""
+    """Read people and invitations again: they are stored in tables, not as events."""
     service.people = Roster(await asyncio.to_thread(read_people, database))
     service.invitations = InvitationBook(await asyncio.to_thread(read_invitations, database))
 

@@ -130,7 +130,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
                 rows, answer=answer, ended=self.past.just_ended(), beside=beside
             )
         except asyncio.CancelledError:
-            # It is written all the same, or refused: whoever listens or reads has to look again.
+            # It is written all the same, or refused: listeners and readers have to look again.
             self._is_unsure = True
             self.events.start_over(self._seq, self.world.at)
             raise
@@ -387,7 +387,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             try:
                 await self._database.reopen()
             finally:
-                # Also when nothing can be written yet: nobody shall read what was refused.
+                # Also when nothing can be written yet: a refused change must not be read.
                 await self._take_from_disk(self._failed)
             self._failed = None
             # Of what failed some may be on disk after all, and no caller was notified of it.

@@ -1,4 +1,4 @@
-"""Signing: what is signed, and by whom; the private key never leaves this room.
+"""Signing of orders, messages and transactions; private keys never leave this package.
 
 Imports of Ethereum's libraries stand inside functions: nothing that draws a screen pays for them.
 One below eth_account and web3 raises the depth to which Python may recurse to 100,000 for the whole

@@ -1,4 +1,4 @@
-"""The approvals that trading needs: what may be moved, by whom, and how the service names it."""
+"""The token approvals that trading needs: token, spender, and the service's name for each."""
 
 from dataclasses import dataclass
 from functools import cache

@@ -12,7 +12,7 @@ ZERO_32: Final = bytes(32)
 
 @dataclass(frozen=True, slots=True)
 class RedeemPositions:
-    """Conditional tokens: burn what is held of a condition, and pay what it is worth."""
+    """Conditional tokens: burn all tokens of a condition, and pay their value."""
 
     collateral: str
     parent_collection_id: bytes

@@ -134,9 +134,9 @@ class ChainReader:
         Raises:
             NotEnoughGasError: it cannot; with what is needed and what is there.
         """
-        held = await self.balance(sender)
-        if held < transaction.cost_max:
-            raise NotEnoughGasError(needed=transaction.cost_max, held=held)
+        balance = await self.balance(sender)
+        if balance < transaction.cost_max:
+            raise NotEnoughGasError(needed=transaction.cost_max, balance=balance)
 
     async def receipt(self, tx_hash: str) -> Receipt | None:
         """Receipt of a transaction; None while it has none.

@@ -1,4 +1,4 @@
-"""Why nothing was signed.
+"""Reasons why nothing was signed.
 
     SigningError
     ├── KeyFormatError         what was given is no private key
@@ -97,10 +97,10 @@ class NotRedeemableError(SigningError):
 class NotEnoughGasError(SigningError):
     """The wallet holds less of the gas token than the transaction may cost; both in wei."""
 
-    def __init__(self, *, needed: int, held: int) -> None:
+    def __init__(self, *, needed: int, balance: int) -> None:
         super().__init__("the wallet holds too little POL for gas: top it up")
         self.needed = needed
-        self.held = held
+        self.balance = balance
 
 
 class ChainError(SigningError):

@@ -1,4 +1,4 @@
-"""web3's way to the node: the caller's own line, which has the key, the deadline and the bounds.
+"""web3's transport to the node: the caller's connection, with its key, deadline and bounds.
 
 Heavy: imports web3. A caller on an event loop has it loaded in a thread first.
 """

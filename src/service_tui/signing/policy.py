@@ -1,4 +1,4 @@
-"""The policy before every transaction: allows known calls within caps, and nothing else.
+"""Checks every transaction before signing: only known calls within caps pass.
 
 What is signed is built anew from what was decoded; the bytes that came are never signed.
 """
@@ -75,7 +75,7 @@ class Redemption:
 
 @dataclass(frozen=True, slots=True)
 class SignableCall:
-    """A call that the policy allows, built anew; `lines` describe it for the dialog."""
+    """A call that the policy allows, rebuilt here; `lines` describe it for the dialog."""
 
     to: str
     call: Call

@@ -1,4 +1,4 @@
-"""What is wrong with a folder that is no skill."""
+"""The error of a folder that is not a skill."""
 
 
 class NotASkillError(ValueError):

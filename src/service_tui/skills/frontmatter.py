@@ -1,4 +1,4 @@
-"""Reads the YAML at the head of a skill's document, without making any object of it."""
+"""Reads the YAML at the head of a skill's document, as plain values only."""
 
 from collections.abc import Iterable
 from typing import Final, cast

@@ -1,4 +1,4 @@
-"""Starts a program that is not trusted: closes files to it, sets bounds, and outlives it.
+"""Starts an untrusted program: hides files from it, limits it, and ends what it leaves running.
 
 Started as a script by `process`, with a skill's script and its words behind the rules. It stays as
 the parent of the skill: ends it with whoever started it unless it is told that the skill is
@@ -153,7 +153,7 @@ class _Guard:
             self._hear(os.read(line, 64))
 
     def _hear(self, words: bytes) -> None:
-        """Take what the parent says; its end closes the line."""
+        """Read the parent's commands; the end of the parent closes the connection."""
         if words:
             self._is_detached = words[-1:] == DETACH
             return
@@ -191,7 +191,7 @@ class _Guard:
 
 
 def _leave(parent: int) -> None:
-    """Begin a session, as a child that dies with its guard and hears every signal again."""
+    """Begin a session, as a child that dies with its guard and receives signals again."""
     signal.set_wakeup_fd(-1)
     # Python ignores the last two; a command does not know that.
     for number in (signal.SIGTERM, signal.SIGCHLD, END, signal.SIGPIPE, signal.SIGXFSZ):
@@ -380,10 +380,10 @@ def _lower() -> None:
     """Drop the powers of a superuser but those over its own files: others go around a fence."""
     library = ctypes.CDLL(None)
     header = ctypes.create_string_buffer(struct.pack("=Ii", _POWERS_VERSION, 0))
-    held = ctypes.create_string_buffer(24)
+    sets = ctypes.create_string_buffer(24)
     with contextlib.suppress(OSError, AttributeError):
-        if library.capget(header, held) == 0:
-            effective, permitted, *_ = struct.unpack("=6I", held.raw)
+        if library.capget(header, sets) == 0:
+            effective, permitted, *_ = struct.unpack("=6I", sets.raw)
             kept = (effective & _POWERS, permitted & _POWERS, 0, 0, 0, 0)
             library.capset(header, struct.pack("=6I", *kept))
 

@@ -76,7 +76,7 @@ class _Bounded(io.RawIOBase):
         return True
 
     def read(self, size: int = -1, /) -> bytes:
-        # tarfile requests as many bytes as a header claims: no more than one over is read.
+        # tarfile requests as many bytes as a header states: no more than one over is read.
         most = self._left + 1
         content = self._source.read(most if size < 0 else min(size, most))
         self._left -= len(content)
@@ -252,12 +252,12 @@ def _write(members: Iterable[_Member], folder: Path) -> None:
         target = folder / _safe(member.name)
         target.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
         with member.opened() as source:
-            held = source.read(left + 1)
-        left -= len(held)
+            part = source.read(left + 1)
+        left -= len(part)
         if left < 0:
             raise SkillRefusedError(f"it is larger than {BYTES_MAX:,} bytes")
         with target.open("xb") as copy:
-            copy.write(held)
+            copy.write(part)
 
 
 def _safe(name: str) -> Path:

@@ -13,7 +13,7 @@ import subprocess  # the whole purpose of this room
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeGuard
 
@@ -57,6 +57,8 @@ class Launch:
     """Launch parameters of a skill's process. The values of `own` may be secret.
 
     `hidden`: folders with keys, which it reads nowhere but in its own folder and its package.
+    `runner`: a program of ours that runs the script; None: it is run itself. `inherits`: open
+    descriptors that it has from the start.
     """
 
     run_id: str
@@ -65,6 +67,8 @@ class Launch:
     arguments: tuple[str, ...]
     own: Mapping[str, str] = field(repr=False)
     hidden: tuple[Path, ...] = ()
+    runner: Path | None = None
+    inherits: tuple[int, ...] = ()
 
 
 def environment(launch: Launch, ours: Mapping[str, str]) -> dict[str, str]:
@@ -132,6 +136,13 @@ class SkillProcess:
         Returns:
             The process, running.
         """
+        # Its rules and its home are read where it stands, which is another folder than ours.
+        launch = replace(
+            launch,
+            folder=launch.folder.resolve(),
+            script=launch.script.resolve(),
+            hidden=tuple(path.resolve() for path in launch.hidden),
+        )
         launch.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         log = _log_of(launch.folder) if outputs is None else None
         out, errors = outputs or (log, log)
@@ -139,16 +150,17 @@ class SkillProcess:
         rules = rules_of(launch, environ).as_text()
         # -s, -P: nothing that a skill has written into its home or its folder is imported.
         python = [sys.executable, "-s", "-P", "-u", guard.__file__]
+        programs = [str(one) for one in (launch.runner, launch.script) if one is not None]
         try:
             child = subprocess.Popen(  # noqa: S603  (a skill is run: that is the wish)
-                [*python, guard.SKILL, rules, str(launch.script), *launch.arguments],
+                [*python, guard.SKILL, rules, *programs, *launch.arguments],
                 cwd=launch.folder,
                 env=environment(launch, environ) | {guard.LIFELINE: str(ends)},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=errors,
                 start_new_session=True,
-                pass_fds=(ends,),
+                pass_fds=(ends, *launch.inherits),
             )
         except OSError:
             os.close(line)

@@ -40,7 +40,7 @@ _SCRIPT: Final = '''\
 import os
 from collections.abc import Iterator
 
-from service_tui import Idea, ServiceClient, run_skill
+from service_tui import Idea, Rounds, ServiceClient, run_skill
 
 SLUG = "{slug}"
 EDGE = float(os.environ.get("{variable}_EDGE", "0.05"))
@@ -65,6 +65,8 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             probability=0.2,
         )
 
+
+round = Rounds(SLUG, ideas, trades=1)
 
 if __name__ == "__main__":
     run_skill(SLUG, ideas, pause_s=PAUSE_S, trades=1)

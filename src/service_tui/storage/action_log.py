@@ -120,14 +120,14 @@ def verify(path: Path, holds: str = "") -> LogCheck:
         # Whoever is writing ends its lines and their head first.
         fcntl.flock(file, fcntl.LOCK_SH)
         head = _head_of(path)
-        check, at_head, is_held = _followed(file, head, holds)
+        check, at_head, is_met = _followed(file, head, holds)
     problem = check.problem
     if not problem and head is not None and check.count < head[0]:
         missing = head[0] - check.count
         problem = f"the end is cut off: {missing} of {head[0]} are missing"
     elif not problem and head is not None and at_head != head[1]:
         problem = f"line {head[0]} is not the one that was written last"
-    elif not problem and holds and not is_held:
+    elif not problem and holds and not is_met:
         problem = f"no line has the hash {holds}"
     return replace(check, problem=problem)
 
@@ -140,21 +140,21 @@ def _followed(
     Returns:
         What it comes to, the hash at the line of the head, and whether the hash wanted was met.
     """
-    last, count, at_head, is_held = START, 0, START, False
+    last, count, at_head, is_met = START, 0, START, False
     for number, raw in enumerate(file, 1):
         entry = _read(raw)
         if entry is None:
             torn = f"line {number} is torn, or no entry"
-            return LogCheck(count, last, torn), at_head, is_held
-        text, claimed = entry
-        if _hash(last, text) != claimed:
+            return LogCheck(count, last, torn), at_head, is_met
+        text, stated = entry
+        if _hash(last, text) != stated:
             odd = f"line {number} does not follow from the one before it"
-            return LogCheck(count, last, odd), at_head, is_held
-        last, count = claimed, count + 1
-        is_held |= claimed == holds
+            return LogCheck(count, last, odd), at_head, is_met
+        last, count = stated, count + 1
+        is_met |= stated == holds
         if head is not None and count == head[0]:
             at_head = last
-    return LogCheck(count, last), at_head, is_held
+    return LogCheck(count, last), at_head, is_met
 
 
 def newest(path: Path, most: int) -> tuple[LogEntry, ...]:
@@ -229,11 +229,11 @@ def _read(raw: bytes) -> tuple[str, str] | None:
         return None
     if not _is_object(decoded):
         return None
-    claimed, entry = decoded.get("hash"), decoded.get("entry")
-    if not isinstance(claimed, str) or not _is_object(entry):
+    stated, entry = decoded.get("hash"), decoded.get("entry")
+    if not isinstance(stated, str) or not _is_object(entry):
         return None
     try:
-        return _text_of(entry), claimed
+        return _text_of(entry), stated
     except (TypeError, ValueError, RecursionError):
         return None
 

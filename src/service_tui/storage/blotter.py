@@ -32,7 +32,7 @@ from service_tui.storage.db.tables import MAY_HAVE_SPENT, UNSETTLED, statement
 from service_tui.storage.db.writer import Work
 from service_tui.storage.errors import (
     BudgetExceededError,
-    ClaimedError,
+    TakenError,
     TicketStateError,
     UnknownTicketError,
 )
@@ -85,7 +85,7 @@ _MOVE: Final = statement(
         ),
     )
 )
-_CLAIM: Final = statement(insert(tables.Once).prefix_with("OR IGNORE"))
+_TAKE: Final = statement(insert(tables.Once).prefix_with("OR IGNORE"))
 _RESERVED: Final = select(
     func.coalesce(func.sum(tables.Tickets.amount_micros), literal_column("0"))
 ).where(
@@ -170,14 +170,14 @@ class Blotter:
         """Write an intent, before anything is sent; all of it or nothing.
 
         Fails with `BudgetExceededError` when the amount is more than its venue's budget has left,
-        with `ClaimedError` when the once-key is taken, with `TicketStateError` when the ticket
+        with `TakenError` when the once-key is taken, with `TicketStateError` when the ticket
         exists, and with a `StorageError` when the disk refuses. Then nothing may be sent.
 
         Args:
             intent: what is about to be done.
             budget: what the tickets of the same venue (of all, where it has none) may reach; each
                 of several has to hold.
-            once: a key claimed in the same transaction, so that a killed process leaves either
+            once: a key taken in the same transaction, so that a killed process leaves either
                 both or none.
             beside: something else that is written in the same transaction.
 
@@ -191,8 +191,8 @@ class Blotter:
         record |= dict.fromkeys(("sent_at", "settled_at", "outcome"))
 
         def work(connection: sqlite3.Connection) -> None:
-            if once is not None and not _claim(connection, once, intent.at):
-                raise ClaimedError(f"{once} is claimed already")
+            if once is not None and not _take(connection, once, intent.at):
+                raise TakenError(f"{once} is taken already")
             for one in budgets if intent.amount_micros > 0 else ():
                 _check(connection, intent, one)
             try:
@@ -279,8 +279,8 @@ def recent_elsewhere(path: Path, limit: int) -> list[StoredTicket]:
         return []
 
 
-def _claim(connection: sqlite3.Connection, key: str, at: float) -> bool:
-    return connection.execute(_CLAIM, {"key": key, "at": at}).rowcount == 1
+def _take(connection: sqlite3.Connection, key: str, at: float) -> bool:
+    return connection.execute(_TAKE, {"key": key, "at": at}).rowcount == 1
 
 
 def _check(connection: sqlite3.Connection, intent: Intent, budget: Budget) -> None:

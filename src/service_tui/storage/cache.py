@@ -1,4 +1,4 @@
-"""The last answers and the operator's preferences, kept for the next start.
+"""Stores the last answers and the operator's preferences for the next start.
 
 Reading at the start goes through `storage.cached_state`, which needs no sqlmodel.
 """

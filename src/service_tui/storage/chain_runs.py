@@ -13,7 +13,7 @@ from sqlmodel import col, select
 from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.tables import OPEN_RUN, SIGNED_RUN, statement
-from service_tui.storage.errors import ClaimedError, UnknownTicketError
+from service_tui.storage.errors import TakenError, UnknownTicketError
 
 _OPEN: Final = statement(insert(tables.Chainruns))
 _MOVE: Final = statement(
@@ -81,7 +81,7 @@ class ChainRuns:
     async def open(self, run: ChainRun) -> int:
         """Write a run before its first step.
 
-        Fails with `ClaimedError` where its subject has one without an end: whoever comes second,
+        Fails with `TakenError` where its subject has one without an end: whoever comes second,
         from whichever console on the directory, does nothing.
 
         Returns:
@@ -93,7 +93,7 @@ class ChainRuns:
             try:
                 made = connection.execute(_OPEN, {"number": None, **record}).lastrowid
             except sqlite3.IntegrityError as error:
-                raise ClaimedError(f"{run.subject} is under way already") from error
+                raise TakenError(f"{run.subject} is under way already") from error
             return made or 0
 
         return await self._database.write(work)

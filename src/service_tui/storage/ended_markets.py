@@ -1,4 +1,4 @@
-"""Markets that ended and that some agent traded: kept for as long as the data directory lives.
+"""Ended markets in which an agent traded, stored as long as the data directory exists.
 
 They are written in the transaction of the journal's rows that end them, and read by their ids:
 memory holds at most what lists sort and search them by.
@@ -35,13 +35,35 @@ _TEXTS: Final = 20
 """Full texts in memory at one time where all are read; each has a market's whole past."""
 
 
+_VOID: Final = -1
+_FRACTIONS: Final = 2
+"""What the column has beside 0 for NO and 1 for YES: money back; and, from here on, a part of 1 in
+micros. Older programs know the first two alone, and wrote nothing else."""
+
+
+StoredOutcome = bool | int | str
+"""An outcome as journal rows have it: true for YES, false for NO, micros of a part, or "void"."""
+
+
+def _number_of(outcome: StoredOutcome) -> int:
+    if isinstance(outcome, str):
+        return _VOID
+    return int(outcome) if isinstance(outcome, bool) else _FRACTIONS + outcome
+
+
+def _outcome_of(number: int) -> StoredOutcome:
+    if number == _VOID:
+        return "void"
+    return number - _FRACTIONS if number >= _FRACTIONS else bool(number)
+
+
 class EndedHead(NamedTuple):
     """List fields of an ended market; times are the tape's."""
 
     market_id: str
     question: str
     home: str
-    outcome: bool
+    outcome: StoredOutcome
     resolves_at: float
     resolved_at: float
 
@@ -59,7 +81,9 @@ def keep(connection: WriteConnection, ended: Sequence[EndedMarket]) -> None:
     for one in ended:
         head = one.head._asdict()
         if connection.execute(_KNOWN_TO_AGENTS, head).fetchone() is not None:
-            connection.execute(_PUT, head | {"outcome": int(one.head.outcome), "body": one.body()})
+            connection.execute(
+                _PUT, head | {"outcome": _number_of(one.head.outcome), "body": one.body()}
+            )
 
 
 class EndedMarkets:
@@ -76,11 +100,11 @@ class EndedMarkets:
             with self._database.reader() as session:
                 for row in session.connection().execute(query):
                     head = EndedHead(*row)
-                    heads[head.market_id] = head._replace(outcome=bool(head.outcome))
+                    heads[head.market_id] = head._replace(outcome=_outcome_of(row.outcome))
         return heads
 
     def ids(self) -> set[str]:
-        """The ids of all that are stored."""
+        """The ids of all stored markets."""
         query = sqlalchemy.select(col(tables.Endedmarkets.market_id))
         with self._database.reader() as session:
             return {row[0] for row in session.connection().execute(query)}

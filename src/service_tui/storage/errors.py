@@ -5,6 +5,7 @@ StorageError
 ├── StorageFullError         the disk is full; nothing was written
 ├── FileRemovedError         the database was removed while it was in use; nothing was kept
 ├── StorageBusyError         another program holds the database, or too many writes wait
+├── OtherWorldError          the directory holds another world than the one that was asked for
 ├── OtherConsoleError        the database of another console is there and cannot be read
 ├── DirectoryLockedError     another process works in this data directory: holder
 ├── LockUnavailableError     this file system cannot lock
@@ -19,7 +20,7 @@ StorageError
 ├── DuplicateAnswerError     this idempotency key is already answered
 ├── UnknownTicketError       no such ticket
 ├── TicketStateError         a ticket does not go from this state to that
-├── ClaimedError             this once-key is taken
+├── TakenError             this once-key is taken
 └── BudgetExceededError      the intent is larger than what is left: reserved, asked, maximum
 ```
 """
@@ -44,6 +45,10 @@ class StorageFullError(StorageError):
 
 class FileRemovedError(StorageError):
     """The database, or its log, was removed or exchanged while it was in use."""
+
+
+class OtherWorldError(StorageError):
+    """The data directory contains another world than the requested one."""
 
 
 class FileGoneError(OSError):
@@ -237,7 +242,7 @@ class TicketStateError(StorageError):
     """A ticket does not go from this state to that, or exists already."""
 
 
-class ClaimedError(StorageError):
+class TakenError(StorageError):
     """The action of this once-key is done or in flight; nothing was written."""
 
 

@@ -1,4 +1,4 @@
-"""The mark of a halt: an empty file, which needs no byte of the disk and no whole database.
+"""The mark of a halt: an empty file, written even if the disk is full or the database damaged.
 
 It says that this directory is halted since the time of the file. A later word in the database
 counts over it.

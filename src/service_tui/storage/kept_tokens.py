@@ -1,6 +1,6 @@
-"""Outcome tokens of positions, kept over restarts: what binds every later signature for them.
+"""Remembers the outcome token each position was bought as, so that no later order signs another.
 
-Each console of a directory keeps them in its own database and reads those of the others.
+Each console of a data directory stores tokens in its own database and reads the others' too.
 """
 
 import sqlite3
@@ -20,26 +20,26 @@ from service_tui.storage.db.tables import statement, table_of
 
 
 def _putting() -> str:
-    """An insert that leaves the token of an earlier row as it is, and takes the higher fee.
+    """An insert that keeps the token of the earlier row, and the higher fee of both.
 
-    A row of a listing gives way to one of a buy.
+    A row of a buy replaces one that was only listed, token and all.
     """
     table = table_of(tables.Kepttokens)
     put = insert(table)
-    # max() of a number and NULL is NULL in SQLite: a row without a fee takes that of the other.
+    # max() of a number and NULL is NULL in SQLite: a missing fee counts as that of the other row.
     here, there = table.c.fee_rate_bps, put.excluded.fee_rate_bps
     highest = func.max(func.coalesce(here, there), func.coalesce(there, here))
-    gives_way = put.excluded.bought > table.c.bought
+    buy_replaces_listed = put.excluded.bought > table.c.bought
     replaced = {
-        name: case((gives_way, put.excluded[name]), else_=table.c[name])
+        name: case((buy_replaces_listed, put.excluded[name]), else_=table.c[name])
         for name in ("token", "condition_id", "neg_risk", "at", "bought")
     }
-    fee = case((gives_way, func.coalesce(there, here)), else_=highest)
+    fee = case((buy_replaces_listed, func.coalesce(there, here)), else_=highest)
     return statement(
         put.on_conflict_do_update(
             index_elements=list(table.primary_key),
             set_=replaced | {"fee_rate_bps": fee},
-            where=or_(table.c.token == put.excluded.token, gives_way),
+            where=or_(table.c.token == put.excluded.token, buy_replaces_listed),
         )
     )
 
@@ -49,7 +49,7 @@ _PUT: Final = _putting()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """A side of a market on a venue, held by a wallet; its address in small letters."""
+    """A side of a market on a venue in one wallet, whose address is in small letters."""
 
     market_id: str
     side: str
@@ -59,11 +59,11 @@ class Holding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptToken(Holding):
-    """What was shown of a holding when it was bought, or first listed while it was held.
+    """The token of a position as the service gave it at the buy, or when it first listed it.
 
     `token` is the outcome token by its digits, made of `condition_id`, the side and `neg_risk`;
-    `fee_rate_bps` the highest fee that was shown, None where none was. `bought` is true after a
-    buy, or an order whose token a person confirmed, and false for what was only listed.
+    `fee_rate_bps` the highest fee the service has given, None for none. `bought` is true after a
+    buy, or an order whose token the operator confirmed, and false if it was only listed.
     """
 
     token: str
@@ -75,18 +75,18 @@ class KeptToken(Holding):
 
     @property
     def place(self) -> Holding:
-        """The holding that it is the token of."""
+        """The position that this is the token of."""
         return Holding(
             market_id=self.market_id, side=self.side, venue=self.venue, wallet=self.wallet
         )
 
 
 class KeptTokens:
-    """The tokens that one console keeps, and those of the directory's other consoles.
+    """Stores this console's tokens, and reads those of the directory's other consoles.
 
     Args:
-        database: this console's own.
-        others: returns the databases of the others, which are only read.
+        database: that of this console.
+        others: returns the paths of the other consoles' databases.
     """
 
     def __init__(self, database: Database, others: Callable[[], tuple[Path, ...]] = tuple) -> None:
@@ -94,24 +94,27 @@ class KeptTokens:
         self._others = others
 
     async def keep(self, kept: KeptToken) -> None:
-        """Keep a token; an earlier one of the holding stays, its fee rises to a higher one.
+        """Store a token, unless the position has one already; the higher fee of both is kept.
 
-        One that was only listed gives way to one that was bought.
+        A token that was bought replaces one that was only listed.
         """
         numbers = {"neg_risk": int(kept.neg_risk), "bought": int(kept.bought)}
         values: dict[str, str | float | None] = {**asdict(kept), **numbers}
         await self._database.write(lambda c: _put(c, values))
 
     def find(self, holding: Holding) -> KeptToken | None:
-        """The token that was bought, else listed first, here or beside; None without one. Blocks.
+        """The position's token over all consoles: the first bought, else the first listed. Blocks.
 
-        Fails with a `StorageError` where what is kept here, or by another console whose database
-        is there, cannot be read: nothing is signed then.
+        Raises a `StorageError` if a console's database is there and cannot be read: nothing is
+        signed then.
+
+        Returns:
+            The token; None if no console has stored one.
         """
         return _first(one for one in self._of(holding.wallet) if one.place == holding)
 
     def find_token(self, token: str, wallet: str) -> KeptToken | None:
-        """Under what the wallet's token was bought, else listed first; as `find`."""
+        """The position a wallet bought this token as, else first listed it as; errors as `find`."""
         return _first(one for one in self._of(wallet) if one.token == token)
 
     def _of(self, wallet: str) -> list[KeptToken]:

@@ -144,7 +144,7 @@ def _damage_moved_aside(path: Path, *, now: float) -> Generator[None]:
 
 
 def _holds(lock: DataDirLock, directory: Path) -> bool:
-    return lock.is_held and lock.directory.resolve() == directory.resolve()
+    return lock.is_ours and lock.directory.resolve() == directory.resolve()
 
 
 def _guarded(directory: Path) -> Path:

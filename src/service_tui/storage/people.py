@@ -1,4 +1,4 @@
-"""The people who operate a world: names, roles, and hashes of their keys."""
+"""Stores the people who operate a world: names, roles, and hashes of their keys."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Final

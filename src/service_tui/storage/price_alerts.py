@@ -4,14 +4,14 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy import REAL, bindparam, delete, insert, update
+from sqlalchemy import REAL, bindparam, delete, update
 from sqlmodel import col, select
 
 from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.tables import statement
 
-_PUT: Final = statement(insert(tables.Pricealerts))
+_PUT: Final = tables.replacing(tables.Pricealerts)
 _DROP: Final = statement(
     delete(tables.Pricealerts).where(col(tables.Pricealerts.alert_id) == bindparam("of"))
 )
@@ -33,7 +33,7 @@ _FIRE: Final = statement(
 
 
 Row = dict[str, Any]
-"""A row by the names of its columns; `armed` is 0 or 1."""
+"""A row by the names of its columns; `armed` and `removed` are 0 or 1."""
 
 
 class PriceAlerts:
@@ -43,14 +43,14 @@ class PriceAlerts:
         self._database = database
 
     def all(self) -> list[Row]:
-        """Every one, newest first."""
+        """Every one, newest first, the removed included."""
         table = tables.Pricealerts
         query = select(table).order_by(col(table.created_at).desc(), col(table.alert_id))
         with self._database.reader() as session:
             return [row.model_dump() for row in session.exec(query)]
 
     async def put(self, alert: Row) -> None:
-        """Keep a new one."""
+        """Keep a new one, or one as it is now."""
         await self._database.write(lambda c: _changed(c, _PUT, alert))
 
     async def drop(self, alert_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""Signals of the reactor that a desk has seen, and what a person has chosen for wallets."""
+"""Stores the reactor's signals that a desk has seen, and the person's choices on wallets."""
 
 import sqlite3
 from collections.abc import Sequence

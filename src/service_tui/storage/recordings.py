@@ -1,4 +1,4 @@
-"""The records of a desk in a file of their own, beside its database: `recording.db`.
+"""Stores a desk's records in `recording.db`, a file beside its database.
 
 Nothing else depends on it: a damaged one is put aside, and the recording begins anew. Calls block.
 """
@@ -233,7 +233,7 @@ class Recordings:
     def _writing(self) -> Generator[sqlite3.Connection]:
         # A file that was removed is not made again here: its records would build on nothing.
         with self._failing(), closing(self._connected("rw")) as connection:
-            # A record less after a loss of power harms nobody, and costs no wait of the disk.
+            # Losing the last record in a power cut does no harm, and saves a wait for the disk.
             connection.execute("PRAGMA synchronous=NORMAL")
             # Small pages: a record leaves half of one empty. It counts for a new file only.
             connection.execute("PRAGMA page_size=1024")

@@ -1,4 +1,4 @@
-"""Wallets of agents, and deposit wallets, which the embedded chain has not. Wire reference, 2.5."""
+"""Bodies of agents' wallets and of deposit wallets (none here). Wire reference, 2.5."""
 
 from pydantic import Field
 

@@ -1,4 +1,4 @@
-"""What every body on the wire has in common."""
+"""Base classes and field types of every body on the wire."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What goes to the chain and comes back. Source: wire reference, 2.5 and 6; spec, "Redemption"."""
+"""Bodies of transactions and node calls. Source: wire reference, 2.5 and 6; spec, "Redemption"."""
 
 from typing import Annotated, Final
 

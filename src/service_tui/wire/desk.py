@@ -1,4 +1,4 @@
-"""The operator's view of all agents and of the account.
+"""Bodies of the operator's view of all agents and of the account.
 
 ours: the spec has no such endpoints; all stand under `/api/desk/` and want the operator key.
 """

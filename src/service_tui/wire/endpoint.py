@@ -1,4 +1,4 @@
-"""What an endpoint is: method, path, bodies, plan."""
+"""The type of an endpoint: method, path, bodies, plan."""
 
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar

@@ -32,7 +32,7 @@ class EventKind(StrEnum):
     RISK_ALERT = "risk_alert"
     HALT = "halt"
     EXPERIMENT = "experiment"
-    HELD = "held"
+    PENDING = "held"
     LEASH = "leash"
 
 
@@ -99,6 +99,10 @@ class MarketPart(WireModel):
     resolves_at: Moment | None = None
     outcome: bool | None = None
     payouts: tuple[PayoutPart, ...] = ()
+    # ours: what a share of YES pays once the market has ended, and whether it gave the money back:
+    # `outcome` is null where neither side won whole.
+    payout_per_yes: Price | None = None
+    voided: bool = False
 
 
 class MonitorPart(WireModel):

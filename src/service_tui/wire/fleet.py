@@ -1,4 +1,4 @@
-"""The leash of agents and skills, the trades that wait for the person, and alerts on agents.
+"""Bodies of permissions, pending trades, and alerts on agents.
 
 ours: the spec has no such endpoints. All but one stand under `/api/desk/` and want the operator
 key; with its own key an agent asks what became of the trades that it was told are `submitted`.
@@ -17,9 +17,9 @@ from service_tui.terms import (
     Action,
     AgentAlertAction,
     AgentAlertKind,
-    HeldStatus,
     LeashMode,
     OrderType,
+    PendingStatus,
     Side,
     Venue,
 )
@@ -132,7 +132,7 @@ class HeldTradeBody(WireModel):
     held_id: Line
     agent_id: Line
     agent_name: Line = ""
-    status: HeldStatus
+    status: PendingStatus
     market_id: Line
     question: Line = ""
     venue: AnyVenue

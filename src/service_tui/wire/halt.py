@@ -1,4 +1,4 @@
-"""The operator's halt of the embedded service: no entry of any agent until it is resumed.
+"""Bodies of the operator's halt: until it is resumed, every agent's buys are refused.
 
 ours: the spec has no such endpoints; both stand under `/api/desk/` and want the operator key.
 """

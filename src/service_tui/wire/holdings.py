@@ -1,4 +1,4 @@
-"""What all agents hold: sides of markets, their stops, and open orders.
+"""Bodies of all agents' positions: sides of markets, stops, and open orders.
 
 ours: an agent asks for its own by the endpoints of the spec; one person who supervises twenty asks
 once. It stands under `/api/desk/` and wants the operator key.

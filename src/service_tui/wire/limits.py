@@ -1,4 +1,4 @@
-"""The operator's limits on what all agents hold.
+"""Bodies of the operator's limits on all agents' exposure.
 
 ours: the spec knows limits of one agent alone. They stand under `/api/desk/` and want the operator
 key; a buy beyond one that refuses is an answer with `error_code` EXPOSURE_LIMIT.

@@ -1,4 +1,4 @@
-"""What to know before a trade in one market. Source: wire reference, 3.5."""
+"""Bodies of a market's context before a trade. Source: wire reference, 3.5."""
 
 from typing import Annotated, Literal
 
@@ -38,9 +38,13 @@ class ContextMarketBody(WireModel):
     price_1h_ago: Price
     price_24h_ago: Price
     volume_24h: Money
-    resolves_at: Moment
+    resolves_at: Moment | None
     resolved_at: Moment | None = None
     outcome: bool | None = None
+    # ours: what a share of YES pays once the market has ended, and whether it gave the money back:
+    # `outcome` is null where neither side won whole.
+    payout_per_yes: Price | None = None
+    voided: bool = False
     time_to_resolution: Line
     resolution_criteria: Prose
     ai_consensus: Price | None = None

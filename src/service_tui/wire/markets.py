@@ -91,6 +91,13 @@ class MarketBody(WireModel):
     is_sdk_only: bool = False
     is_paid: bool = False
     is_live_now: bool = True
+    # ours: of a recorded market, where it was traded and its id there.
+    recorded_at: Line | None = None
+    recorded_id: Line | None = None
+    # ours: what a share of YES pays once the market has ended, and whether it gave the money back:
+    # `outcome` is null where neither side won whole.
+    payout_per_yes: Price | None = None
+    voided: bool = False
 
 
 class MarketsQuery(WireModel):

@@ -1,4 +1,4 @@
-"""Moments of a request, as programs write them."""
+"""Times in a request, in the formats that programs use."""
 
 import re
 from contextlib import suppress

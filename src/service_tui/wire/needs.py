@@ -1,4 +1,4 @@
-"""What needs the operator over all agents: alerts, signals, payouts and open breakers.
+"""Bodies of everything that needs the operator: alerts, signals, payouts and open breakers.
 
 ours: an agent asks for its own by the endpoints of the spec; one person who supervises twenty asks
 once. It stands under `/api/desk/` and wants the operator key.

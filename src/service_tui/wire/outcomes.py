@@ -1,4 +1,4 @@
-"""What the trades of an agent or a skill came to. Source: wire reference, 2.6."""
+"""Bodies of the results of an agent's or a skill's trades. Source: wire reference, 2.6."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""People who operate a world, invitations for agents, and who changed what.
+"""Bodies about a world's operators, invitations for agents, and who changed what.
 
 ours: the spec has none of them; all stand under `/api/desk/`.
 """

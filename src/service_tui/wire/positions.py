@@ -97,6 +97,10 @@ class PositionBody(WireModel):
     unrealized_pnl: Money = 0.0
     # ours: the wallet that holds it on the EVM venue, for an agent that has had several.
     wallet: Line | None = None
+    # ours: what a share of YES pays once the market has ended, and whether it gave the money back:
+    # `outcome` is null where neither side won whole.
+    payout_per_yes: Price | None = None
+    voided: bool = False
 
 
 class PnlBody(WireModel):

@@ -1,4 +1,4 @@
-"""The reactor on the wire: watchlist, signals, what became of them, the circuit breaker.
+"""Bodies of the reactor: watchlist, signals, their results, the circuit breaker.
 
 Source: spec, "Reactor config", "Reactor pending signal", "Reactor flow"; wire reference, 2.6 and 8.
 """

@@ -1,4 +1,4 @@
-"""Autoresearch on the wire: experiments, the state of their sessions, backtests.
+"""Bodies of autoresearch: experiments, session states, backtests.
 
 Source: spec, "Autoresearch session", "Autoresearch experiment tool parameters"; wire reference, 2.6
 and 9.2.

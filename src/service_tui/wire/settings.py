@@ -117,7 +117,7 @@ class SettingsBody(WireModel):
 class SettingsPatch(NamingModel):
     """Payload of `POST` and `PATCH /api/sdk/settings`; every field optional (decisions, "Wire").
 
-    The first three name an owner elsewhere: accepted, and of no effect here.
+    The first three name the account's owner on the real service: accepted, without effect here.
     """
 
     user_email: SentLine | None = None
@@ -136,7 +136,7 @@ class SettingsPatch(NamingModel):
 
 
 class RemovedMonitorBody(WireModel):
-    """A monitor that went because the automatic was turned off."""
+    """A monitor that was removed because automatic stops were turned off."""
 
     market_id: Line
     side: Side

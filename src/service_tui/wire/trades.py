@@ -309,6 +309,10 @@ class TradeRow(WireModel):
     market_source: AnyVenue | None = None
     fee: Amount = 0.0
     simulated: bool = False
+    # ours: what a share of YES pays once the market has ended, and whether it gave the money back:
+    # `outcome` is null where neither side won whole.
+    payout_per_yes: Price | None = None
+    voided: bool = False
 
 
 class TradesBody(LenientModel):

@@ -170,7 +170,7 @@ class WalletBody(LenientModel):
     # What one redemption costs about, in POL, and whether there is enough of it for one.
     gas_needed: Amount = 0.0
     gas_enough: bool = True
-    # USD of one POL, by which gas is told in money.
+    # USD of one POL, for the price of gas in money.
     pol_usd: Amount = 0.0
     pay_usdc: Amount = 0.0
     approvals_set: bool = False

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from service_tui.terms import SPEEDS
+from service_tui.terms import HISTORY_STEP_MAX_S, SPEEDS
 from service_tui.wire.base import (
     Amount,
     Count,
@@ -49,9 +49,13 @@ class ResolvedBody(WireModel):
     at: Moment
     market_id: Line
     question: Line
-    outcome: bool
+    outcome: bool | None = None
     payout: Amount = 0.0
     pnl: Money = 0.0
+    # ours: what a share of YES pays once the market has ended, and whether it gave the money back:
+    # `outcome` is null where neither side won whole.
+    payout_per_yes: Price | None = None
+    voided: bool = False
 
 
 class AbsenceBody(WireModel):
@@ -68,6 +72,17 @@ class AbsenceBody(WireModel):
     equity_after: Money | None = None
 
 
+class WorldHistoryBody(WireModel):
+    """The history on which a world runs. Once it `is_over`, the world stands still.
+
+    When that is stands nowhere here: it lies in the future.
+    """
+
+    name: Line
+    began_at: Moment
+    is_over: bool = False
+
+
 class WorldBody(WireModel):
     """The offline world: its clock, its pace, and its last news."""
 
@@ -80,12 +95,20 @@ class WorldBody(WireModel):
     meanwhile: AbsenceBody | None = None
     # Since when the operator's halt blocks the entries of every agent.
     halted_at: Moment | None = None
+    # None: the world is invented.
+    history: WorldHistoryBody | None = None
 
 
 class SpeedRequest(OperatorModel):
     """The new speed of the world."""
 
     speed: Speed
+
+
+class StepRequest(OperatorModel):
+    """How far a history moves on at once, seconds of its world."""
+
+    seconds: Annotated[int, Field(ge=1, le=HISTORY_STEP_MAX_S)]
 
 
 SPAN_MAX_S: Final = 10_000_000

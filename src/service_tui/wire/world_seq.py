@@ -1,4 +1,4 @@
-"""The row of the journal that an answer was made from, or that a caller wants to be included."""
+"""The journal row that an answer includes, or that a caller requires."""
 
 from typing import Final
 

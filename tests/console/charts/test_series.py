@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from service_tui.console.charts.series import Below, TimeSeries, Window, held_at, price_text
+from service_tui.console.charts.series import (
+    Below,
+    TimeSeries,
+    Window,
+    last_point,
+    measured,
+    price_text,
+)
 from service_tui.console.widgets.chart_lines import NewsMark
 
 POINTS = ((10.0, 1.0), (20.0, 2.0), (20.0, 3.0), (30.0, 4.0))
@@ -18,9 +25,9 @@ WHOLE = Window(0.0, 100.0)
      (29.9, (20.0, 3.0)), (99.0, (30.0, 4.0))],
 )  # fmt: skip
 def test_a_value_holds_until_the_next_one(when: float, point: tuple[float, float] | None) -> None:
-    assert held_at(POINTS, when) == point
+    assert last_point(POINTS, when) == point
     assert SERIES.at(when) == point
-    assert held_at((), when) is None
+    assert last_point((), when) is None
 
 
 def test_the_span_reaches_to_whatever_came_last() -> None:
@@ -116,3 +123,32 @@ def test_a_window_without_length_is_zoomed_about_its_middle() -> None:
     found = Window(30, 30).zoomed(2.0, 30, WHOLE, 10)
     assert (found.first, found.last) == (25, 35)
     assert found.length == 10
+
+
+PRICES = TimeSeries("YES", ((0.0, 0.4), (60.0, 0.5)), "", bounds=(0.0, 1.0))
+MONEY = TimeSeries(
+    "equity", ((0.0, 200.0), (60.0, 150.0)), "", write=lambda value: f"{value:.0f} $"
+)
+
+
+@pytest.mark.parametrize(
+    ("series", "fixed", "cursor", "text"),
+    [
+        (PRICES, 0.0, 90.0, "measured over 1m 30s: 0.400 to 0.500, +10.0 pt, +25.0%"),
+        # From either end the earlier place is the first.
+        (PRICES, 90.0, 0.0, "measured over 1m 30s: 0.400 to 0.500, +10.0 pt, +25.0%"),
+        (MONEY, 0.0, 60.0, "measured over 1m 00s: 200 $ to 150 $, -50 $, -25.0%"),
+        (PRICES, -5.0, 60.0, ""),
+        (replace(MONEY, points=()), 0.0, 60.0, ""),
+    ],
+)
+def test_a_range_of_a_line_is_measured_between_two_places(
+    series: TimeSeries, fixed: float, cursor: float, text: str
+) -> None:
+    assert measured(series, fixed, cursor) == text
+
+
+def test_the_volume_between_two_places_is_measured_where_it_is_known() -> None:
+    series = replace(PRICES, below=((10.0, 7.0),), below_is=Below.SUM)
+    assert measured(series, 0.0, 60.0).endswith(", volume 7.000")
+    assert "volume" not in measured(replace(series, below_since=99.0), 0.0, 60.0)

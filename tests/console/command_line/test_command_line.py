@@ -10,20 +10,10 @@ from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state
 from service_tui.cli.parser import parser_of
 from service_tui.config import read_environment
-from service_tui.console.command_line.history import KEPT_MAX, CommandHistory
 from service_tui.console.command_line.line import CommandLine
-from service_tui.console.command_line.trading import OrderWords, buy, matching, read_words
+from service_tui.console.command_line.trading import OrderWords, buy, read_words
 from service_tui.console.command_line.verb import CommandContext
-from service_tui.console.command_line.verbs import (
-    REFUSED,
-    SCREEN_NAMES,
-    VERBS,
-    completions,
-    prepare,
-    verb_of,
-)
-from service_tui.console.forms.confirm import Confirm
-from service_tui.console.forms.help import Help
+from service_tui.console.command_line.verbs import REFUSED, SCREEN_NAMES, VERBS, prepare, verb_of
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.screens.markets.screen import MarketsScreen
@@ -45,11 +35,6 @@ HELD = next(
     if position.market_id in STATE.markets and STATE.markets[position.market_id].is_open
 )
 MARKET = STATE.markets[HELD.market_id]
-
-
-def keys_of(text: str) -> list[str]:
-    named = {" ": "space", "?": "question_mark", "%": "percent_sign", ".": "full_stop"}
-    return [named.get(letter, letter) for letter in text]
 
 
 async def command(seen: Running, text: str) -> None:
@@ -119,14 +104,6 @@ def test_a_question_that_ends_like_an_amount_is_a_market() -> None:
     assert read_words(state, "will it reach 100 20") == OrderWords("will it reach 100", None, "20")
 
 
-def test_markets_match_by_every_word_and_open_ones_first() -> None:
-    word = MARKET.question.split()[-1]
-    found = matching(STATE, word.upper())
-    assert MARKET in found
-    assert all(market.is_open for market in found)
-    assert matching(STATE, f"{word} zzz") == []
-
-
 # -- commands -----------------------------------------------------------------------------------
 
 
@@ -153,31 +130,6 @@ def test_the_most_of_a_buy_is_the_cash_in_whole_cents(word: str, cash: int, amou
     context = CommandContext(MarketsScreen(state, NOW), lambda _: "", None)
     opens = buy(context, f"{MARKET.market_id} yes {word}")
     assert opens.args[0].typed_before == amount  # type: ignore[attr-defined]  # a partial
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("word", ["all", "max"])
-async def test_sell_opens_the_ticket_of_the_position_and_all_is_the_whole(word: str) -> None:
-    async with running(STATE, first="markets", size=(100, 30)) as seen:
-        await command(seen, f"sell {MARKET.market_id} {HELD.side.value} {word}")
-        form = seen.app.screen
-        assert isinstance(form, TradeForm)
-        draft = form._draft()
-        assert (draft.market, draft.side, draft.action) == (MARKET, HELD.side, Action.SELL)
-        assert draft.amount == "100%"
-
-
-@pytest.mark.slow
-async def test_without_a_market_the_highlighted_one_is_meant() -> None:
-    async with running(STATE, first="markets", size=(100, 30)) as seen:
-        row = seen.app.front.current_row()
-        await command(seen, "buy yes 5")
-        form = seen.app.screen
-        assert isinstance(form, TradeForm)
-        assert form._draft().market.market_id == row
-        await seen.press("escape", "escape")
-        await command(seen, "star")
-        assert [one.market_id for one in seen.doors.submitted if isinstance(one, SetStar)] == [row]
 
 
 @pytest.mark.slow
@@ -273,18 +225,6 @@ async def test_screens_filter_sort_theme_speed_and_export() -> None:
         assert ExportData() in given
 
 
-@pytest.mark.slow
-async def test_help_opens_narrowed_and_lists_the_commands() -> None:
-    async with running(STATE, size=(120, 40)) as seen:
-        await command(seen, "help theme")
-        assert isinstance(seen.app.screen, Help)
-        assert "theme NAME" in seen.text
-        assert "portfolio" not in seen.text.splitlines()[20]
-        await seen.press("escape", "escape")
-        await seen.press("question_mark", "slash", *keys_of("ticket filled"))
-        assert "buy [MARKET] [yes|no] [AMOUNT]" in seen.text
-
-
 def halted(state: DeskState) -> DeskState:
     return replace(state, halt=HaltView(state.service.answered_at or 1.0))  # type: ignore[arg-type]
 
@@ -300,18 +240,6 @@ async def test_halt_halts_at_once_and_resume_wants_the_typed_word() -> None:
         await seen.until(lambda: seen.app.screen.is_armed)  # type: ignore[attr-defined]
         await seen.press(*"RESUME", "enter")
         assert [one.word for one in seen.doors.submitted if isinstance(one, Resume)] == ["RESUME"]
-
-
-@pytest.mark.slow
-async def test_agent_retire_asks_on_the_screen_of_agents() -> None:
-    fleet = fleet_state().fleet
-    assert fleet is not None
-    agent = next(one for one in fleet.agents if not one.is_own and not one.retired)
-    async with running(replace(STATE, fleet=fleet), size=(120, 40)) as seen:
-        await command(seen, f"agent retire {agent.name.upper()}")
-        assert isinstance(seen.app.screen, Confirm)
-        assert seen.app.front.current_row() == agent.agent_id
-        assert agent.name in seen.text
 
 
 # -- completion and history ---------------------------------------------------------------------
@@ -332,52 +260,6 @@ async def test_tab_completes_the_command_then_its_arguments() -> None:
 
 
 @pytest.mark.slow
-async def test_a_market_completes_by_any_of_its_words_then_by_its_side() -> None:
-    async with running(STATE, first="markets", size=(120, 40)) as seen:
-        context = context_of(seen)
-        words = MARKET.question.split()
-        begun = f"buy {words[-1]} {words[0]}"
-        assert f"buy {MARKET.question}" in completions(begun, context)
-        assert completions(f"buy {MARKET.question} ", context) == tuple(
-            f"buy {MARKET.question} {side}" for side in ("yes", "no")
-        )
-        assert completions(f"sell {MARKET.question} n", context) == (f"sell {MARKET.question} no",)
-        held = {position.market_id for position in STATE.positions}
-        questions = {STATE.markets[one].question for one in held if one in STATE.markets}
-        assert {each.removeprefix("sell ") for each in completions("sell ", context)} <= questions
-        assert completions("frob ", context) == ()
-        assert completions("sort pr", context) == ("sort price",)
-
-
-@pytest.mark.slow
-async def test_the_history_is_recalled_kept_and_bounded() -> None:
-    kept = CommandHistory(tuple(f"filter {place}" for place in range(KEPT_MAX))).to_text()
-    state = replace(STATE, preferences={**STATE.preferences, CommandHistory.PREFERENCE: kept})
-    async with running(state, first="markets", size=(100, 30)) as seen:
-        await command(seen, "sort price")
-        await seen.press("colon", *"ab", "up")
-        assert typed(seen) == "sort price"
-        await seen.press("up")
-        assert typed(seen) == f"filter {KEPT_MAX - 1}"
-        await seen.press("down", "down")
-        assert typed(seen) == "ab"
-        (given,) = [
-            one.value
-            for one in seen.doors.submitted
-            if isinstance(one, SetPreference) and one.name == CommandHistory.PREFERENCE
-        ]
-        lines = given.split("\n")
-        assert (len(lines), lines[0], lines[-1]) == (KEPT_MAX, "filter 1", "sort price")
-
-
-def test_a_repeated_command_is_kept_once() -> None:
-    history = CommandHistory(("a", "b")).with_command("a")
-    assert history.commands == ("b", "a")
-    assert CommandHistory.from_text(history.to_text()) == history
-    assert CommandHistory().stepped(-1, "x").shown == "x"
-
-
-@pytest.mark.slow
 async def test_a_key_in_the_line_is_cleared_and_never_kept() -> None:
     async with running(STATE, size=(100, 30)) as seen:
         await seen.press("colon")
@@ -392,30 +274,5 @@ async def test_every_command_without_arguments_reads() -> None:
     async with running(STATE, first="markets", size=(100, 30)) as seen:
         context = context_of(seen)
         read = [verb.name for verb in VERBS if verb.arguments.startswith("[") or not verb.arguments]
-        for name in set(read) - {"resume", "back", "forward", "agent", "sell", "team"}:
+        for name in set(read) - {"resume", "back", "forward", "agent", "sell", "team", "beside"}:
             assert callable(prepare(name, context)), name
-
-
-def test_words_mean_a_market_by_its_phrase_then_by_whole_beginnings_of_words() -> None:
-    questions = {
-        "a": "Will trains run inland by noon?",
-        "b": "Farrowdale stays without measurable rain in April?",
-        "c": "Will it rain in Paris?",
-        "d": "In Paris: will the rain gauge tick?",
-    }
-    state = replace(
-        STATE,
-        markets={
-            key: replace(MARKET, market_id=key, question=question)
-            for key, question in questions.items()
-        },
-    )
-
-    def found(text: str) -> str:
-        return "".join(one.market_id for one in matching(state, text))
-
-    assert found("rain in") == "bc"
-    assert found("rain  in Paris") == "c"
-    assert found("paris rain") == "cd"
-    assert found("ain") == ""
-    assert found("(rain") == ""

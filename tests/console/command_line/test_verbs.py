@@ -33,10 +33,11 @@ from service_tui.console.messages import (
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.markets.table import MARKETS
 from service_tui.desk.commands.agents import ExportData
-from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar
+from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar, StepWorld
 from service_tui.desk.slices.drill import DrillPhase, DrillView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue
+from service_tui.units import Timestamp
 
 GUARDED, FLEET = guarded_state(), fleet_state()
 STATE = replace(GUARDED, fleet=FLEET.fleet)
@@ -242,6 +243,17 @@ def test_the_theme_and_the_pace_are_set() -> None:
     assert refused("speed 10", why="not offline") == "speed: not offline"
 
 
+def test_a_history_is_stepped_by_a_length_or_to_a_time_of_its_clock() -> None:
+    assert STATE.world is not None
+    now = Timestamp(1_725_350_400.0)  # 2024-09-03 08:00 UTC
+    state = replace(STATE, world=replace(STATE.world, now=now, history="oslo"))
+    assert run("step 1h30m", front_of(state)).given == [StepWorld(5_400)]
+    assert run("step 17:30", front_of(state)).given == [StepWorld(34_200)]
+    assert refused("step soon", front_of(state)).startswith("step: Enter a duration or a time")
+    assert refused("step 8d", front_of(state)) == "step: 7 days at once are the most"
+    assert refused("step 1h").startswith("step: an invented world cannot be stepped")
+
+
 MESSAGES = {
     "help halt": (HelpRequested, {"word": "halt"}),
     "tour": (TourRequested, {"ends": False}),
@@ -387,7 +399,8 @@ def test_a_command_presses_a_key(typed: str, ident: str) -> None:
 
 
 ON_RECORD = {
-    "market", "halt", "filter", "sort", "go", "theme", "privacy", "back", "forward", "help",
+    "market", "halt", "filter", "saved", "columns", "beside", "sort", "go", "theme", "privacy",
+    "back", "forward", "help",
     "quit", "replay", "charts", *SCREEN_NAMES,
 } - {"approvals"}  # fmt: skip
 

@@ -9,7 +9,7 @@ from kit.console.doors import RecordingDoors, Running, running, seen_before
 from kit.console.opened import opened
 from kit.console.painted import strips_of
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import fleet_state, held_of, leash_of, sample_supervision
+from kit.samples.fleet import fleet_state, leash_of, pending_trade_of, sample_supervision
 from service_tui.console.forms.approval import (
     GONE,
     NEXT,
@@ -28,11 +28,11 @@ from service_tui.console.signs import signs_text
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.text_block import TextBlock
-from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
+from service_tui.desk.commands.agents import ApproveTrade, RefuseTrade
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.slices.agents import VenueMoneyView
 from service_tui.desk.slices.notices import Notice, NoticeKind
-from service_tui.desk.slices.supervision import HeldView, LeashView, OtherSideView
+from service_tui.desk.slices.supervision import LeashView, OtherSideView, PendingTradeView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -41,8 +41,10 @@ FULL = replace(seen_before(sample_state()), supervision=sample_supervision())
 ROOM = leash_of(budget=None)
 
 
-def waiting(held: HeldView) -> DeskState:
-    return replace(FULL, supervision=replace(FULL.supervision, leashes=(ROOM,), held=(held,)))
+def waiting(pending: PendingTradeView) -> DeskState:
+    return replace(
+        FULL, supervision=replace(FULL.supervision, leashes=(ROOM,), pending_trades=(pending,))
+    )
 
 
 def given(seen: Running, kind: type) -> list[object]:
@@ -60,21 +62,23 @@ def screen_text(seen: Running) -> str:
 
 @pytest.mark.slow
 async def test_a_refusal_asks_for_its_reason_and_enter_sends_it() -> None:
-    async with running(waiting(held_of())) as seen:
+    async with running(waiting(pending_trade_of())) as seen:
         await seen.press("ampersand", "f4")
         assert isinstance(seen.app.screen, ApprovalForm)
-        assert given(seen, RefuseHeld) == []
+        assert given(seen, RefuseTrade) == []
         assert "refuse  enter" in screen_text(seen)
         await seen.press("n", "o", "enter")
-        (order,) = given(seen, RefuseHeld)
-        assert (order.held_id, order.reason) == ("h1", "no")
-        assert given(seen, ApproveHeld) == []
+        (order,) = given(seen, RefuseTrade)
+        assert (order.pending_id, order.reason) == ("h1", "no")
+        assert given(seen, ApproveTrade) == []
 
 
 @pytest.mark.slow
 async def test_the_worst_price_is_offered_and_what_is_typed_leaves() -> None:
-    held = held_of(asked=0.4, other_side=(OtherSideView("a-9", "moss", Micros(30_210_000)),))
-    async with running(waiting(held)) as seen:
+    pending = pending_trade_of(
+        asked=0.4, other_side=(OtherSideView("a-9", "moss", Micros(30_210_000)),)
+    )
+    async with running(waiting(pending)) as seen:
         await seen.press("ampersand")
         shown = screen_text(seen)
         assert "not above" in shown
@@ -86,36 +90,19 @@ async def test_the_worst_price_is_offered_and_what_is_typed_leaves() -> None:
         assert told(seen, "#form-problem").startswith(problem)
         assert "Approval buys" not in shown
         await seen.press("enter", "enter")
-        assert given(seen, ApproveHeld) == []
+        assert given(seen, ApproveTrade) == []
         await seen.press("tab", "ctrl+u", *"0.47")
         assert "not above 0.47 on average" in screen_text(seen)
         await seen.press("enter")
-        (order,) = given(seen, ApproveHeld)
+        (order,) = given(seen, ApproveTrade)
         assert (order.not_above, order.amount) == (0.47, None)
 
 
 @pytest.mark.slow
-async def test_an_ended_market_is_said_and_nothing_is_approved() -> None:
-    market = next(iter(FULL.markets.values()))
-    ended = replace(market, resolves_at=Timestamp(NOW - 1))
-    state = waiting(held_of(market_id=market.market_id))
-    state = replace(state, markets={**state.markets, market.market_id: ended}, world=None)
-    async with running(state) as seen:
-        await seen.press("ampersand")
-        assert told(seen, "#form-problem") == "Nothing to approve: the market ended"
-        assert told(seen, "#form-preview") == "This request lapses: the market ended. "
-        await seen.press("enter", "enter")
-        assert given(seen, ApproveHeld) == []
-        # A refusal is still an answer.
-        await seen.press("f4", "enter")
-        assert len(given(seen, RefuseHeld)) == 1
-
-
-@pytest.mark.slow
 async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> None:
-    first, second = held_of("h1"), held_of("h2", question="the second one")
+    first, second = pending_trade_of("h1"), pending_trade_of("h2", question="the second one")
     both = replace(
-        FULL, supervision=replace(FULL.supervision, leashes=(ROOM,), held=(first, second))
+        FULL, supervision=replace(FULL.supervision, leashes=(ROOM,), pending_trades=(first, second))
     )
     async with running(both, first="portfolio") as seen:
         # Enter twice, and keys of the screen behind, as quickly as they can be typed.
@@ -123,7 +110,7 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
         for key in ("enter", "enter", "x", "2"):
             seen.app.post_message(events.Key(key, key if len(key) == 1 else None))
         await seen.until(lambda: "the second one" in told(seen, "#form-question"))
-        assert [one.held_id for one in given(seen, ApproveHeld)] == ["h1"]
+        assert [one.pending_id for one in given(seen, ApproveTrade)] == ["h1"]
         assert isinstance(seen.app.screen, ApprovalForm)
         assert "the second one" in told(seen, "#form-question")
         assert seen.app.front.name_in_keys == "approvals"
@@ -132,12 +119,12 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
         await seen.until(lambda: not button.disabled)
         assert (told(seen, "#form-problem"), "decide" in screen_text(seen)) == (NEXT, True)
         await seen.press("enter")
-        assert [one.held_id for one in given(seen, ApproveHeld)] == ["h1"]
+        assert [one.pending_id for one in given(seen, ApproveTrade)] == ["h1"]
         assert NEXT not in told(seen, "#form-problem")
         amount = seen.app.screen.query_one("#approval-amount", PlainInput)
         assert amount.value == exact_text(second.amount)
         await seen.press("f4", "enter")
-        assert [one.held_id for one in given(seen, RefuseHeld)] == ["h2"]
+        assert [one.pending_id for one in given(seen, RefuseTrade)] == ["h2"]
         await seen.until(lambda: not isinstance(seen.app.screen, ApprovalForm))
         await seen.pilot.pause(REST_S)
         # What was decided a moment ago does not come back while the service has not told.
@@ -146,38 +133,13 @@ async def test_a_decision_brings_the_next_trade_and_no_key_falls_behind() -> Non
         assert any("no approvals pending" in one for one in seen.toasts)
 
 
-@pytest.mark.slow
-async def test_a_trade_that_was_decided_is_counted_nowhere() -> None:
-    both = replace(
-        FULL,
-        supervision=replace(
-            FULL.supervision, leashes=(ROOM,), held=(held_of("h1"), held_of("h2", question="last"))
-        ),
-    )
-    async with running(both, first="portfolio", size=(120, 40)) as seen:
-        assert "& 2 approvals" in seen.text
-        await seen.press("ampersand", "enter")
-        assert "1 more pending" in told(seen, "#form-preview")
-        await seen.press("enter")
-        await seen.until(lambda: "last" in told(seen, "#form-question"))
-        # The service lists the first one until it is read again.
-        assert "more wait" not in told(seen, "#form-preview")
-        await seen.bring(replace(both, listening=True))
-        assert "more wait" not in told(seen, "#form-preview")
-        assert "& 1 approval" in seen.text
-        # Nothing came of the decision: the trade waits on, and is counted again.
-        seen.clock[0] += DECIDED_S
-        await seen.bring(both)
-        assert "1 more pending" in told(seen, "#form-preview")
-
-
 def decided_of(*notices: Notice, at: float = 1.0) -> int:
     """How many trades wait when one was approved, and the desk then says this."""
-    outbox, state = CommandSender(), waiting(held_of("h1"))
+    outbox, state = CommandSender(), waiting(pending_trade_of("h1"))
     outbox.open(RecordingDoors(state))
-    outbox.give(ApproveHeld("h1", "buy YES"), state, NOW)
+    outbox.give(ApproveTrade("h1", "buy YES"), state, NOW)
     later = replace(state, notices=(*state.notices, *notices))
-    return len(outbox.laid_over(later, Timestamp(NOW + at)).supervision.held)
+    return len(outbox.laid_over(later, Timestamp(NOW + at)).supervision.pending_trades)
 
 
 def test_a_trade_whose_decision_failed_waits_again_at_once() -> None:
@@ -192,40 +154,26 @@ def test_a_trade_whose_decision_failed_waits_again_at_once() -> None:
     assert decided_of(at=DECIDED_S) == 1
 
 
-@pytest.mark.slow
-async def test_the_tick_counts_a_decided_trade_again_where_nothing_came_of_it() -> None:
-    async with running(waiting(held_of()), first="portfolio") as seen:
-        await seen.press("ampersand", "enter")
-        assert not seen.app.desk_state.supervision.held
-        seen.clock[0] += DECIDED_S
-        seen.app._tick()
-        assert seen.app.desk_state.supervision.held
+def pressed(*keys: str) -> list[events.Key]:
+    """Keys as a terminal reads them, all pressed now."""
+    return [events.Key(key, key if len(key) == 1 else None) for key in keys]
 
 
-@pytest.mark.slow
-async def test_a_decision_that_is_not_taken_opens_no_next_trade() -> None:
-    both = replace(waiting(held_of("h1")).supervision, held=(held_of("h1"), held_of("h2")))
-    async with running(replace(FULL, supervision=both), first="portfolio") as seen:
-        await seen.press("ampersand", "enter")
-        seen.app._sender.close("the disk is full")
-        await seen.press("enter")
-        await seen.until(lambda: any("the disk is full" in one for one in seen.toasts))
-        assert not isinstance(seen.app.screen, ApprovalForm)
-
-
-def hit(seen: Running, *keys: str) -> None:
-    """Keys as a terminal sends them: nobody waits between two."""
+def hand_over(seen: Running, keys: list[events.Key]) -> None:
+    """Keys as a terminal hands them over: nobody waits between two."""
     for key in keys:
-        seen.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        seen.app.post_message(key)
 
 
 @pytest.mark.slow
 async def test_the_keys_behind_the_last_decision_are_refused_and_say_so() -> None:
-    async with running(waiting(held_of()), first="portfolio") as seen:
-        hit(seen, "ampersand", "enter", "2", "x")
+    async with running(waiting(pending_trade_of()), first="portfolio") as seen:
+        late = pressed("2", "x", "b")
+        hand_over(seen, pressed("ampersand", "enter", "2", "x"))
         await seen.until(lambda: not isinstance(seen.app.screen, ApprovalForm))
-        # These come when the dialog is gone, and were typed for it all the same.
-        hit(seen, "2", "x", "b")
+        # However late they come, these were typed for the dialog.
+        await seen.pilot.pause(2 * REST_S)
+        hand_over(seen, late)
         await seen.pilot.pause()
         assert len(seen.app.screen_stack) == 1
         assert seen.app.front.name_in_keys == "portfolio"
@@ -238,7 +186,7 @@ async def test_the_keys_behind_the_last_decision_are_refused_and_say_so() -> Non
 
 @pytest.mark.slow
 async def test_what_ends_something_is_refused_at_no_moment() -> None:
-    state = waiting(held_of())
+    state = waiting(pending_trade_of())
     at_rest = replace(state, supervision=replace(state.supervision, runs=()))
     async with running(at_rest, first="portfolio") as seen:
         await seen.press("ampersand", "enter")
@@ -250,32 +198,22 @@ async def test_what_ends_something_is_refused_at_no_moment() -> None:
 
 @pytest.mark.slow
 async def test_a_dialog_that_closes_by_itself_leaves_its_keys_to_nobody() -> None:
-    state = waiting(held_of())
+    state = waiting(pending_trade_of())
     async with running(state, first="portfolio") as seen:
         await seen.press("ampersand")
         # The deadline, or somebody else, decides while an amount is typed.
-        await seen.bring(replace(state, supervision=replace(state.supervision, held=())))
-        hit(seen, "2", "0", "enter")
+        late = pressed("2", "0", "enter")
+        await seen.bring(replace(state, supervision=replace(state.supervision, pending_trades=())))
+        hand_over(seen, late)
         await seen.pilot.pause()
         assert seen.app.front.name_in_keys == "portfolio"
-        assert given(seen, ApproveHeld) == []
+        assert given(seen, ApproveTrade) == []
         assert any(GONE in one for one in seen.toasts)
 
 
 @pytest.mark.slow
-async def test_a_refusal_may_go_without_a_reason_and_can_be_left() -> None:
-    async with running(waiting(held_of())) as seen:
-        await seen.press("ampersand", "f4", "escape")
-        assert isinstance(seen.app.screen, ApprovalForm)
-        assert "approve  enter" in screen_text(seen)
-        await seen.press("f4", "enter")
-        (order,) = given(seen, RefuseHeld)
-        assert order.reason == ""
-
-
-@pytest.mark.slow
 async def test_a_click_that_leads_back_asks_for_nothing_and_loses_nothing() -> None:
-    async with running(waiting(held_of())) as seen:
+    async with running(waiting(pending_trade_of())) as seen:
         await seen.press("ampersand", "f4", *"thin")
         form = seen.app.screen
         await seen.pilot.click("#form-cancel")
@@ -287,18 +225,9 @@ async def test_a_click_that_leads_back_asks_for_nothing_and_loses_nothing() -> N
 
 
 @pytest.mark.slow
-async def test_a_sale_is_decided_by_the_same_keys() -> None:
-    sale = held_of(action=Action.SELL, amount=Micros(0), shares=Micros(12 * ONE))
-    async with running(waiting(sale)) as seen:
-        await seen.press("ampersand", "f4", "escape", "enter")
-        (order,) = given(seen, ApproveHeld)
-        assert (order.held_id, order.amount) == ("h1", None)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 18), (80, 24)])
 async def test_however_much_an_agent_says_the_answers_stay_in_sight(size: tuple[int, int]) -> None:
-    long = held_of(
+    long = pending_trade_of(
         reasoning="the river rises. " * 200,
         question="Will it rain on every one of the " + "very " * 40 + "many days?",
         signal_data={f"gauge_{place}": 0.25 for place in range(60)},
@@ -320,8 +249,8 @@ async def test_however_much_an_agent_says_the_answers_stay_in_sight(size: tuple[
 
 def test_a_probability_says_whose_it_is_and_a_reference_fills_no_line() -> None:
     signs = {"client_ref": "17db4e0f", "probability": 0.5634, "tx_hash": "0x" + "ab" * 32}
-    held = held_of(side=Side.NO, price=0.425, signal_data=signs)
-    said = why_text(held, waiting(held)).plain
+    pending = pending_trade_of(side=Side.NO, price=0.425, signal_data=signs)
+    said = why_text(pending, waiting(pending)).plain
     assert "probability of YES: 0.5634" in said
     # 1 - 0.5634 - 0.425
     assert "NO price 0.425, edge now +1.2 pt" in said
@@ -333,63 +262,26 @@ def test_a_probability_says_whose_it_is_and_a_reference_fills_no_line() -> None:
     )
 
 
-@pytest.mark.slow
-async def test_an_amount_beyond_the_agents_means_is_not_sent() -> None:
-    async with running(waiting(held_of())) as seen:
-        await seen.press("ampersand", "ctrl+u", *"999999999", "enter")
-        assert isinstance(seen.app.screen, ApprovalForm)
-        assert "limit per trade" in told(seen, "#form-problem") or (
-            "cash of heron" in told(seen, "#form-problem")
-        )
-        await seen.press("ctrl+u", *"999999999999", "enter")
-        assert "Too large" in told(seen, "#form-problem")
-        await seen.press("ctrl+u", "enter")
-        assert "Enter an amount" in told(seen, "#form-problem")
-        assert given(seen, ApproveHeld) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("micros", "shown"), [(4_999_999, "4.999999"), (4_000, "0.004"), (25 * ONE, "25.00")]
-)
-async def test_an_untouched_size_is_approved_as_it_was_asked_for(micros: int, shown: str) -> None:
-    async with running(waiting(held_of(amount=Micros(micros)))) as seen:
-        await seen.press("ampersand")
-        assert shown in screen_text(seen)
-        assert f"buys for {shown} " in told(seen, "#form-preview")
-        await seen.press("enter")
-        (order,) = given(seen, ApproveHeld)
-        assert (order.held_id, order.amount) == ("h1", None)
-
-
-@pytest.mark.slow
-async def test_a_size_that_was_typed_over_is_another_size() -> None:
-    async with running(waiting(held_of(amount=Micros(4_999_999)))) as seen:
-        await seen.press("ampersand", "ctrl+u", *"5.00", "enter")
-        (order,) = given(seen, ApproveHeld)
-        assert order.amount == 5 * ONE
-
-
 def test_the_means_are_those_of_the_venue() -> None:
-    held = held_of(venue=Venue.EVM)
+    pending = pending_trade_of(venue=Venue.EVM)
     zero = Micros(0)
     money = VenueMoneyView(Venue.EVM, Micros(30 * ONE), zero, zero, zero, 0, 0)
     fleet = FULL.fleet
     agents = tuple(replace(one, venues=(money,)) for one in fleet.agents)
-    state = replace(waiting(held), fleet=replace(fleet, agents=agents))
-    assert over_means(held, Micros(30 * ONE), state) == ""
-    assert over_means(held, Micros(31 * ONE), state) == (
+    state = replace(waiting(pending), fleet=replace(fleet, agents=agents))
+    assert over_means(pending, Micros(30 * ONE), state) == ""
+    assert over_means(pending, Micros(31 * ONE), state) == (
         "Above the 30.00 USDC.e of heron on evm_venue"
     )
-    assert over_means(held_of(agent_id="nobody"), Micros(31 * ONE), state) == ""
-    assert held.left_s(NOW) > 0
+    assert over_means(pending_trade_of(agent_id="nobody"), Micros(31 * ONE), state) == ""
+    assert pending.left_s(NOW) > 0
 
 
 @pytest.mark.slow
 async def test_masked_amounts_stay_masked_in_the_dialog() -> None:
-    held = held_of(amount=Micros(137_250_000), reasoning="worth 412.50 to me")
+    pending = pending_trade_of(amount=Micros(137_250_000), reasoning="worth 412.50 to me")
     leash = leash_of(budget=Micros(613 * ONE), spent=Micros(321 * ONE))
-    shown = waiting(held)
+    shown = waiting(pending)
     state = replace(
         shown,
         supervision=replace(shown.supervision, leashes=(leash,)),
@@ -402,21 +294,23 @@ async def test_masked_amounts_stay_masked_in_the_dialog() -> None:
             assert amount not in screen_text(seen)
         # A size above the limits is refused without naming them.
         await seen.press(*"9999999", "enter")
-        assert given(seen, ApproveHeld) == []
+        assert given(seen, ApproveTrade) == []
         assert "613" not in screen_text(seen)
         # An empty line is the requested amount.
         await seen.press("ctrl+u", "enter")
-        (order,) = given(seen, ApproveHeld)
-        assert isinstance(order, ApproveHeld)
+        (order,) = given(seen, ApproveTrade)
+        assert isinstance(order, ApproveTrade)
         assert order.amount is None
 
 
 FLEET = fleet_state()
-BUY, SALE = held_of(), held_of("h5", action=Action.SELL, shares=Micros(12 * ONE))
+BUY, SALE = pending_trade_of(), pending_trade_of("h5", action=Action.SELL, shares=Micros(12 * ONE))
 
 
-def leashed(*leashes: LeashView, held: tuple[HeldView, ...] = (BUY,)) -> DeskState:
-    return replace(FLEET, supervision=replace(FLEET.supervision, held=held, leashes=leashes))
+def leashed(*leashes: LeashView, pending: tuple[PendingTradeView, ...] = (BUY,)) -> DeskState:
+    return replace(
+        FLEET, supervision=replace(FLEET.supervision, pending_trades=pending, leashes=leashes)
+    )
 
 
 def agents_with(**changes: object) -> DeskState:
@@ -431,7 +325,12 @@ def test_a_buy_may_spend_the_cash_of_its_agent_and_its_limit_to_the_last_cent() 
     assert over_means(BUY, Micros(30 * ONE), state) == ""
     assert over_means(BUY, Micros(30 * ONE + 1), state) == "Above the 30.00 $SIM cash of heron"
     # What is approved with it spends first, of this agent and this venue alone.
-    before = [BUY, SALE, held_of("h7", agent_id="a-3"), held_of("h8", venue=Venue.EVM)]
+    before = [
+        BUY,
+        SALE,
+        pending_trade_of("h7", agent_id="a-3"),
+        pending_trade_of("h8", venue=Venue.EVM),
+    ]
     assert over_means(BUY, Micros(5 * ONE), state, before) == ""
     assert over_means(BUY, Micros(6 * ONE), state, before) == "Above the 5.00 $SIM cash of heron"
     over = over_means(BUY, Micros(ONE), state, [BUY, BUY])
@@ -449,7 +348,7 @@ async def test_the_dialog_for_real_money_has_the_order_that_is_approved() -> Non
     trade = replace(BUY, venue=Venue.EVM, side=Side.NO, price_limit=0.45)
     for amount, shown in ((None, "25.00"), (Micros(7 * ONE), "7.00")):
         async with opened(
-            Confirm(real_question(trade, ApproveHeld("h1", "x", amount), FLEET))
+            Confirm(real_question(trade, ApproveTrade("h1", "x", amount), FLEET))
         ) as t:
             for words in ("buy NO", shown, "at most", "0.450", "evm_venue", "heron"):
                 assert words in t.text
@@ -461,7 +360,7 @@ async def test_what_cannot_be_approved_now_says_why_and_bars_the_way() -> None:
     real = replace(BUY, venue=Venue.EVM)
     elsewhere = replace(FLEET.service, embedded=False)
     barred = replace(
-        leashed(held=(real,)), service=elsewhere, wallet=replace(FLEET.wallet, live=False)
+        leashed(pending=(real,)), service=elsewhere, wallet=replace(FLEET.wallet, live=False)
     )
     async with opened(ApprovalForm(barred, NOW, real), barred) as t:
         assert t.told("form-problem").startswith("Live trading is off. Turn it on in Wallet")
@@ -485,7 +384,9 @@ async def test_what_cannot_be_approved_now_says_why_and_bars_the_way() -> None:
     async with opened(ApprovalForm(state, NOW, BUY), state) as t:
         await t.type("approval-amount", "20")
         newer = replace(BUY, question="Will it snow?")
-        await t.bring(replace(state, supervision=replace(state.supervision, held=(newer, SALE))))
+        await t.bring(
+            replace(state, supervision=replace(state.supervision, pending_trades=(newer, SALE)))
+        )
         assert "Will it snow?" in t.told("form-question")
         assert "1 more pending" in t.told("form-preview")
         await t.press("enter")
@@ -495,9 +396,9 @@ async def test_what_cannot_be_approved_now_says_why_and_bars_the_way() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("trade", "focus"), [(BUY, "approval-amount"), (SALE, "form-set")])
 async def test_a_trade_that_follows_takes_a_key_only_to_unlock_it(
-    trade: HeldView, focus: str
+    trade: PendingTradeView, focus: str
 ) -> None:
-    state = leashed(held=(trade,))
+    state = leashed(pending=(trade,))
     async with opened(ApprovalForm(state, NOW, trade, is_next=True, refuse=True), state) as t:
         await t.press("enter", "f4")
         assert (t.returned, t.told("form-problem"), t.is_off("form-set")) == ([], NEXT, True)
@@ -512,4 +413,4 @@ async def test_a_trade_that_follows_takes_a_key_only_to_unlock_it(
         await t.press("escape")
         assert (t.focused, "Approve this trade?" in t.text) == (focus, True)
         await t.press("f4", *"no", "f4")
-        assert [(one.held_id, one.reason) for one in t.returned] == [(trade.held_id, "no")]
+        assert [(one.pending_id, one.reason) for one in t.returned] == [(trade.pending_id, "no")]

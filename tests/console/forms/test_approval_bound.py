@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kit.samples.desk import sample_state
-from kit.samples.fleet import fleet_state, held_of
+from kit.samples.fleet import fleet_state, pending_trade_of
 from service_tui.console.fields import FieldError
 from service_tui.console.forms.approval_bound import (
     bound_as_typed,
@@ -39,7 +39,7 @@ SHARES = Micros(30_210_000)
 def test_the_offered_price_is_the_own_limit_or_what_was_seen_and_a_little(
     fields: dict[str, float], bound: float | None
 ) -> None:
-    assert first_bound(held_of(**fields)) == bound
+    assert first_bound(pending_trade_of(**fields)) == bound
 
 
 def test_a_price_is_read_as_it_is_written() -> None:
@@ -66,7 +66,7 @@ def test_what_is_no_price_is_refused_with_the_fix(text: str) -> None:
 def test_the_price_of_now_is_the_average_of_the_whole(
     action: Action, bound: float | None, *, beyond: bool
 ) -> None:
-    assert is_beyond(held_of(action=action, average=0.42), bound) is beyond
+    assert is_beyond(pending_trade_of(action=action, average=0.42), bound) is beyond
 
 
 def test_who_holds_the_other_side_is_named_and_you_first() -> None:
@@ -77,16 +77,16 @@ def test_who_holds_the_other_side_is_named_and_you_first() -> None:
         OtherSideView("a-9", "heron", Micros(5_000_000)),
         OtherSideView(own.agent_id, own.name, SHARES),
     )
-    trade = held_of(side=Side.NO, other_side=others)
+    trade = pending_trade_of(side=Side.NO, other_side=others)
     shown = other_side_text(trade, state).plain
     assert shown == "you hold YES 30.21, heron holds YES 5.00"
-    assert other_side_text(held_of(), state).plain == ""
+    assert other_side_text(pending_trade_of(), state).plain == ""
     private = replace(state, preferences={**state.preferences, "privacy": "on"})
     assert "30.21" not in other_side_text(trade, private).plain
 
 
 def test_without_word_of_the_service_your_own_positions_count() -> None:
-    trade = held_of(market_id=MINE.market_id, side=MINE.side.other, venue=MINE.venue)
+    trade = pending_trade_of(market_id=MINE.market_id, side=MINE.side.other, venue=MINE.venue)
     assert other_side_text(trade, STATE).plain.startswith(f"you hold {MINE.side.value.upper()} ")
     same = replace(trade, side=MINE.side)
     assert "you hold" not in other_side_text(same, replace(STATE, positions=(MINE,))).plain

@@ -7,7 +7,7 @@ import pytest
 
 from kit.console.doors import seen_before
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of, leash_of
+from kit.samples.fleet import leash_of, pending_trade_of
 from service_tui.console.fields import FieldError
 from service_tui.console.formats import MASK
 from service_tui.console.forms.approval import (
@@ -24,15 +24,15 @@ from service_tui.console.forms.approval import (
 )
 from service_tui.console.forms.approval_bound import first_bound
 from service_tui.console.keys import cap
-from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
-from service_tui.desk.slices.supervision import HeldView, approval_text
+from service_tui.desk.commands.agents import ApproveTrade, RefuseTrade
+from service_tui.desk.slices.supervision import PendingTradeView, approval_text
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 BASE = seen_before(sample_state())
 BASE = replace(BASE, fleet=None, wallet=replace(BASE.wallet, live=False), preferences={})
-BUY = held_of(
+BUY = pending_trade_of(
     amount=Micros(25_123_456), price=0.41, average=0.43, venue=Venue.SIM, skill_slug="ebb",
     signal_data={},
 )  # fmt: skip
@@ -41,9 +41,9 @@ EMBEDDED = replace(BASE.service, embedded=True)
 PRIVATE = {"privacy": "on"}
 
 
-def state_of(*held: HeldView, **other: Any) -> DeskState:
+def state_of(*pending: PendingTradeView, **other: Any) -> DeskState:
     leashes = other.pop("leashes", ())
-    view = replace(BASE.supervision, held=held, leashes=leashes, decided=())
+    view = replace(BASE.supervision, pending_trades=pending, leashes=leashes, decided=())
     return replace(BASE, supervision=view, **other)
 
 
@@ -57,18 +57,18 @@ class Typed(ApprovalForm):
 
 
 def form_of(
-    trade: HeldView = BUY, state: DeskState | None = None, *, left: str = "", **given: Any
+    trade: PendingTradeView = BUY, state: DeskState | None = None, *, left: str = "", **given: Any
 ) -> Typed:
     form = Typed(state or state_of(trade), NOW, trade, **given)
     form.lines = {**form.first, REASON.name: left}
     return form
 
 
-def approval(amount: Micros | None = None, trade: HeldView = BUY) -> ApproveHeld:
+def approval(amount: Micros | None = None, trade: PendingTradeView = BUY) -> ApproveTrade:
     """What an approval is while the offered worst price stands."""
     bound = first_bound(trade)
     is_buy = trade.action is Action.BUY
-    return ApproveHeld(
+    return ApproveTrade(
         "h1",
         approval_text(trade),
         amount,
@@ -136,7 +136,7 @@ def test_the_worst_price_is_what_is_typed_or_any(typed: str, bound: float | None
         form = form_of(replace(trade, average=0.47))
         form.lines[BOUND.name] = typed
         order = form.validate()
-        assert isinstance(order, ApproveHeld)
+        assert isinstance(order, ApproveTrade)
         bounds = (order.not_above, order.not_below)
         assert bounds == ((bound, None) if trade is BUY else (None, bound))
 
@@ -198,7 +198,7 @@ def test_a_refusal_has_the_typed_reason_and_needs_no_size() -> None:
         form = form_of(trade, left=" too thin ")
         form.lines[AMOUNT.name] = ""
         form._is_refusing = True
-        assert form.validate() == RefuseHeld("h1", approval_text(trade), "too thin")
+        assert form.validate() == RefuseTrade("h1", approval_text(trade), "too thin")
 
 
 @pytest.mark.parametrize("refusing", [True, False])
@@ -253,10 +253,10 @@ def test_what_is_approved_with_it_spends_first_of_its_own_agent_and_skill() -> N
     state = state_of(BUY, leashes=(agent, skill))
     ten = Micros(10 * ONE)
     before = [
-        replace(BUY, held_id="x", amount=Micros(40 * ONE)),
-        replace(BUY, held_id="y", amount=Micros(50 * ONE), skill_slug="tide"),
-        replace(BUY, held_id="z", amount=Micros(90 * ONE), agent_id="a-9"),
-        replace(SALE, held_id="s", amount=Micros(90 * ONE)),
+        replace(BUY, pending_id="x", amount=Micros(40 * ONE)),
+        replace(BUY, pending_id="y", amount=Micros(50 * ONE), skill_slug="tide"),
+        replace(BUY, pending_id="z", amount=Micros(90 * ONE), agent_id="a-9"),
+        replace(SALE, pending_id="s", amount=Micros(90 * ONE)),
     ]
     assert over_budget(BUY, ten, state, before) == ""
     assert over_budget(BUY, Micros(ten + 1), state, before) != ""
@@ -282,7 +282,7 @@ def preview(form: Typed, result: Any) -> tuple[str, set[str]]:
 @pytest.mark.parametrize(("left_s", "tone"), [(URGENT_S - 1, "breach"), (URGENT_S, "muted")])
 def test_the_time_that_is_left_and_the_others_that_wait_are_told(left_s: float, tone: str) -> None:
     trade = replace(BUY, expires_at=Timestamp(NOW + left_s))
-    others = [replace(BUY, held_id=name) for name in ("h2", "h3")]
+    others = [replace(BUY, pending_id=name) for name in ("h2", "h3")]
     begin = f"{'59s' if left_s < URGENT_S else '1m 00s'} left, then refused. "
     text, styles = preview(form_of(trade, state_of(trade, *others)), None)
     assert text == f"{begin}2 more pending. "
@@ -292,7 +292,7 @@ def test_the_time_that_is_left_and_the_others_that_wait_are_told(left_s: float, 
 
 def test_the_next_step_says_what_is_bought_at_which_price() -> None:
     begin = "4m 20s left, then refused. "
-    approve = ApproveHeld("h1", "x", None)
+    approve = ApproveTrade("h1", "x", None)
     buys = "Approval buys for 25.123456 $SIM on sim at about 0.430 per share, within all limits."
     assert preview(form_of(), approve)[0] == begin + buys
     sized = replace(approve, amount=Micros(1_234_500_000))
@@ -304,7 +304,7 @@ def test_the_next_step_says_what_is_bought_at_which_price() -> None:
     assert f"buys for {MASK} $SIM" in preview(masked, approve)[0]
     assert preview(form_of(SALE), approve)[0] == f"{begin}Approval sells the shares."
     refused = "Nothing is traded. heron receives the reason."
-    assert preview(form_of(), RefuseHeld("h1", "x", "no"))[0] == begin + refused
+    assert preview(form_of(), RefuseTrade("h1", "x", "no"))[0] == begin + refused
 
 
 @pytest.mark.parametrize(
@@ -326,14 +326,14 @@ def test_real_money_is_confirmed_with_the_agent_s_own_order(
     amount: Micros | None, money: str
 ) -> None:
     trade = replace(BUY, venue=Venue.EVM, side=Side.NO, price_limit=0.44)
-    asked = real_question(trade, ApproveHeld("h1", "x", amount), state_of(trade))
+    asked = real_question(trade, ApproveTrade("h1", "x", amount), state_of(trade))
     text = " ".join(asked.body.plain.split())
     for words in (f"buy NO for {money}", "Will it rain at dawn?", "0.44", "agent heron"):
         assert words in text, text
     assert asked.title == "Real money: place this order?"
 
 
-def lines(trade: HeldView, **other: Any) -> list[str]:
+def lines(trade: PendingTradeView, **other: Any) -> list[str]:
     return why_text(trade, state_of(trade, **other)).plain.splitlines()
 
 

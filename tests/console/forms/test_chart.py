@@ -12,8 +12,8 @@ from kit.console.painted import strips_of
 from kit.samples.charts import charted_state
 from kit.samples.desk import NOW
 from service_tui.console.charts.drawing import Drawn
-from service_tui.console.charts.series import Window
-from service_tui.console.charts.sources import ChartName
+from service_tui.console.charts.series import TimeSeries, Window
+from service_tui.console.charts.sources import ChartName, series_of
 from service_tui.console.forms.chart import (
     FAR,
     ChartDialog,
@@ -22,6 +22,7 @@ from service_tui.console.forms.chart import (
     next_range,
     place_under,
 )
+from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.agents import ReadDay
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.state import DeskState
@@ -208,3 +209,25 @@ async def test_a_recorded_state_is_marked_and_time_goes_on_in_a_chart_over_time(
         t.app.bring(replace(STATE, rewound_to=Timestamp(NOW)))
         await t.pilot.pause()
         assert "REPLAY" in t.text
+
+
+@pytest.mark.slow
+async def test_a_range_is_measured_from_a_fixed_place_to_the_cursor() -> None:
+    async with charts(ChartName.PRICE) as t:
+        await t.press("m")
+        assert "measured" not in t.text
+        await t.press("left", "m", "left", "left", "left")
+        assert "measured over" in t.text
+        assert " pt" in t.text.split("measured over")[1]
+        # Pressed at the place itself it ends; a chart of bars has no line to measure.
+        await t.press("right", "right", "right", "m")
+        assert "measured" not in t.text
+
+
+def test_the_chart_of_a_market_has_its_news_beside_the_own_trades() -> None:
+    series = series_of(ChartName.PRICE, ViewContext.of(STATE, NOW), MARKET, DAY)
+    assert isinstance(series, TimeSeries)
+    assert STATE.detail is not None
+    told = [mark.text for mark in series.marks]
+    assert all(news.headline in told for news in STATE.detail.news)
+    assert len(told) > len(STATE.detail.news) > 0

@@ -11,7 +11,7 @@ from kit.console.opened import Opened, opened
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms.cursor_list import CursorList
 from service_tui.console.key_queue import gone_text
-from service_tui.console.widgets.fall import DEAD_S
+from service_tui.console.widgets.cursor_loss import DEAD_S
 
 pytestmark = pytest.mark.slow
 

@@ -1,3 +1,5 @@
+"""The help page: its keys, its search, and the reasons for disabled keys."""
+
 from dataclasses import replace
 
 import pytest

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kit.samples.desk import NOW
-from kit.samples.fleet import fleet_state, held_of, leash_of, limits_of
+from kit.samples.fleet import fleet_state, leash_of, limits_of, pending_trade_of
 from kit.samples.research import run_of as experiment_run
 from kit.samples.research import session_of
 from kit.samples.wallet import ADDRESS, wallet_of
@@ -19,7 +19,7 @@ from service_tui.terms import Action, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 PLAIN = fleet_state()
-TRADE = held_of(amount=Micros(10 * ONE))
+TRADE = pending_trade_of(amount=Micros(10 * ONE))
 
 
 def with_agent(**changed: Any) -> DeskState:
@@ -35,7 +35,7 @@ POOR = with_agent(cash=Micros(15 * ONE), limits=None)
 
 
 def before(**other: Any) -> tuple[Any, ...]:
-    return (held_of("h0", **{"amount": Micros(5 * ONE), **other}),)
+    return (pending_trade_of("h0", **{"amount": Micros(5 * ONE), **other}),)
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,5 @@
+"""Parsing of thresholds typed for a monitor."""
+
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -153,6 +155,8 @@ def test_an_untouched_line_loses_no_digit() -> None:
     typed = TypedThreshold(percent_text(fine), kept=fine, kept_text=percent_text(fine))
     assert read_stop(typed, ENTRY) == fine
     assert read_target(typed, ENTRY) == fine
+    for read in (read_stop, read_target):
+        assert read(replace(typed, text="25"), ENTRY) == 0.25
 
 
 @pytest.mark.parametrize(

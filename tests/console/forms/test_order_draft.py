@@ -1,3 +1,5 @@
+"""Parsing of an order typed on the ticket, and the bounds of its amount."""
+
 from dataclasses import replace
 from typing import Any
 
@@ -31,6 +33,7 @@ from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.live_orders import token_shown
+from service_tui.outcome import NO, YES
 from service_tui.terms import Action, MarketStatus, Mode, OrderType, Side, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 
@@ -140,7 +143,7 @@ REFUSED_BUYS = [
     (STATE, {"market": replace(MARKET, status=MarketStatus.CLOSED)}, "Market closed"),
     (
         STATE,
-        {"market": replace(MARKET, status=MarketStatus.RESOLVED, outcome=False)},
+        {"market": replace(MARKET, status=MarketStatus.RESOLVED, outcome=NO)},
         "Market resolved NO",
     ),
     (STATE, {"amount": "9000"}, "cash left by pending orders"),
@@ -416,8 +419,8 @@ def test_the_target_of_a_limit_order_is_that_of_its_limit() -> None:
             {"resolves_at": Timestamp(NOW - 1), "status": MarketStatus.CLOSED},
             "closed, resolution is due",
         ),
-        ({"status": MarketStatus.RESOLVED, "outcome": True}, "resolved YES"),
-        ({"status": MarketStatus.RESOLVED, "outcome": False}, "resolved NO"),
+        ({"status": MarketStatus.RESOLVED, "outcome": YES}, "resolved YES"),
+        ({"status": MarketStatus.RESOLVED, "outcome": NO}, "resolved NO"),
         ({"status": MarketStatus.RESOLVED, "outcome": None}, "resolved"),
     ],
 )

@@ -8,8 +8,7 @@ from kit.console.opened import opened
 from kit.samples.desk import NOW, sample_state
 from service_tui.console.forms.price_alert import PriceAlertForm, meaning_of
 from service_tui.desk.commands.risk import SetPriceAlert
-from service_tui.desk.slices.risk import Condition
-from service_tui.terms import MarketStatus, Side
+from service_tui.terms import AlertCondition, MarketStatus, Side
 from service_tui.units import Probability
 
 STATE = sample_state()
@@ -22,18 +21,28 @@ MARKET = replace(
 @pytest.mark.parametrize(
     ("condition", "threshold", "said"),
     [
-        (Condition.ABOVE, 0.6, "YES is already above: alerts at once"),
-        (Condition.ABOVE, 0.5, "YES is already above: alerts at once"),
-        (Condition.BELOW, 0.6, "YES is already below: alerts at once"),
-        (Condition.CROSSES_ABOVE, 0.5, "YES is already above: alerts once the price returns and"),
-        (Condition.CROSSES_BELOW, 0.7, "YES is already below: alerts once the price returns and"),
-        (Condition.ABOVE, 0.65, "Alert when YES > 0.65 (+5.0 pt)"),
-        (Condition.BELOW, 0.55, "Alert when YES < 0.55 (-5.0 pt)"),
-        (Condition.CROSSES_ABOVE, 0.65, "Alert when YES crosses above 0.65 (+5.0 pt)"),
-        (Condition.CROSSES_BELOW, 0.55, "Alert when YES crosses below 0.55 (-5.0 pt)"),
+        (AlertCondition.ABOVE, 0.6, "YES is already above: alerts at once"),
+        (AlertCondition.ABOVE, 0.5, "YES is already above: alerts at once"),
+        (AlertCondition.BELOW, 0.6, "YES is already below: alerts at once"),
+        (
+            AlertCondition.CROSSES_ABOVE,
+            0.5,
+            "YES is already above: alerts once the price returns and",
+        ),
+        (
+            AlertCondition.CROSSES_BELOW,
+            0.7,
+            "YES is already below: alerts once the price returns and",
+        ),
+        (AlertCondition.ABOVE, 0.65, "Alert when YES > 0.65 (+5.0 pt)"),
+        (AlertCondition.BELOW, 0.55, "Alert when YES < 0.55 (-5.0 pt)"),
+        (AlertCondition.CROSSES_ABOVE, 0.65, "Alert when YES crosses above 0.65 (+5.0 pt)"),
+        (AlertCondition.CROSSES_BELOW, 0.55, "Alert when YES crosses below 0.55 (-5.0 pt)"),
     ],
 )
-def test_an_alert_says_when_it_comes(condition: Condition, threshold: float, said: str) -> None:
+def test_an_alert_says_when_it_comes(
+    condition: AlertCondition, threshold: float, said: str
+) -> None:
     alert = SetPriceAlert("m", Side.YES, condition, threshold, "Will it rain?")
     assert meaning_of(alert, 0.6).plain.startswith(said)
 
@@ -61,7 +70,7 @@ async def test_the_alert_has_the_side_the_way_and_the_price_of_the_form() -> Non
         assert t.told("form-preview") == "Alert when YES > 0.65 (+5.0 pt). One-shot."
         await t.press("enter")
         assert t.returned == [
-            SetPriceAlert(MARKET.market_id, Side.YES, Condition.ABOVE, 0.65, MARKET.question)
+            SetPriceAlert(MARKET.market_id, Side.YES, AlertCondition.ABOVE, 0.65, MARKET.question)
         ]
 
 

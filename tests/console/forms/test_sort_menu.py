@@ -1,3 +1,5 @@
+"""The sort menu: one letter for each column, and the sort that it sets."""
+
 import pytest
 
 from kit.console.doors import Running, running, seen_before
@@ -12,7 +14,6 @@ from service_tui.console.forms.sort_menu import (
 )
 from service_tui.console.screens.markets.table import MARKETS
 from service_tui.console.screens.portfolio.table import TABLES
-from service_tui.console.shell.views import SCREENS
 from service_tui.console.widgets.record_table import TableState
 
 STATE = seen_before(sample_state())
@@ -117,19 +118,6 @@ async def test_a_click_in_the_menu_sorts() -> None:
         await seen.pilot.click(offset=(line.index(" YES") + 2, y))
         await seen.until(lambda: len(seen.app.screen_stack) == 1)
         assert order_of(seen).sort == "price"
-
-
-@pytest.mark.slow
-async def test_the_menu_opens_on_every_table() -> None:
-    async with running(STATE, size=(120, 40)) as seen:
-        for name in SCREENS:
-            await seen.app.run_action(f"go('{name}')")
-            await seen.press("comma")
-            has_opened = isinstance(seen.app.screen, SortMenu)
-            assert has_opened == (name not in {"attention", "settings"}), name
-            if has_opened:
-                await seen.press("escape")
-            assert len(seen.app.screen_stack) == 1, name
 
 
 @pytest.mark.slow

@@ -38,6 +38,9 @@ from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import HeldSide
+from service_tui.outcome import NO as ENDED_NO
+from service_tui.outcome import VOID, Outcome
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.terms import Action, MarketStatus, Mode, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
@@ -104,8 +107,10 @@ def test_the_market_is_named_with_whose_money_moves_and_until_when(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"status": MarketStatus.RESOLVED, "outcome": True}, "resolved YES"),
-        ({"status": MarketStatus.RESOLVED, "outcome": False}, "resolved NO"),
+        ({"status": MarketStatus.RESOLVED, "outcome": ENDED_YES}, "resolved YES"),
+        ({"status": MarketStatus.RESOLVED, "outcome": ENDED_NO}, "resolved NO"),
+        ({"status": MarketStatus.RESOLVED, "outcome": Outcome.at(0.35)}, "resolved 0.35"),
+        ({"status": MarketStatus.RESOLVED, "outcome": VOID}, "resolved void"),
         ({"status": MarketStatus.RESOLVED, "outcome": None}, "resolved"),
         ({"resolves_at": Timestamp(NOW + 1)}, "active, resolves in 1s"),
         ({"resolves_at": NOW}, "active, resolution is due"),

@@ -1,7 +1,8 @@
+"""The order ticket: keys, quotes, bounds, and the order that it sends."""
+
 from dataclasses import replace
 
 import pytest
-from textual import events
 from textual.widgets import Input, Static
 
 from kit.console.host import Host, until
@@ -10,7 +11,6 @@ from kit.console.real_ticket import REAL
 from kit.console.snapshot import assert_snapshot
 from kit.console.ticket import HELD, MARKET, STATE, ticket
 from kit.samples.desk import NOW
-from kit.samples.numbers import NOT_MONEY
 from service_tui.console.forms import trade_form
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.form import SECOND_THOUGHT_S
@@ -18,14 +18,13 @@ from service_tui.console.forms.ticket_guards import SLIPPAGE
 from service_tui.console.forms.trade_form import CHANGED, TradeForm, first_amount
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.topics import Topic
+from service_tui.outcome import YES
 from service_tui.terms import PROSE_MAX, Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
 pytestmark = pytest.mark.slow
 
-KEY = "a1" * 32
 THEMES = {
     (60, 18): ("night",),
     (80, 24): ("night",),
@@ -250,70 +249,6 @@ async def test_escape_leaves_an_empty_ticket_at_once_and_cancel_any() -> None:
         assert t.returned == [None]
 
 
-async def test_no_bad_amount_can_be_placed_and_each_is_told_why() -> None:
-    async with ticket() as t:
-        for text, said in NOT_MONEY[::4]:
-            await t.type(text)
-            assert said in t.text("problem"), text
-            assert not t.can_place, text
-            assert t.form.query_one("#ticket-problem").has_class("-wrong") is bool(text), text
-        await t.pilot.press("enter")
-        await t.rest()
-        assert t.returned == []
-        assert t.asked == []
-
-
-async def test_too_much_is_refused_before_it_is_asked() -> None:
-    async with ticket() as t:
-        for text in ("9000", "600", "8214.34"):
-            await t.type(text)
-            await t.rest()
-            assert t.text("problem").startswith("Above the ")
-        assert t.asked == []
-
-
-PASTED = [
-    ("plain words", "plain words"),
-    ("[bold]x[/] [/red] [@click=app.quit]y", "[bold]x[/] [/red] [@click=app.quit]y"),
-    ("two\nlines\x1b]52;c;eA==\x07\x00", "two lines]52;c;eA=="),
-    ("\u202eevil\u200b", "evil"),
-    ("x" * (PROSE_MAX + 100), "x" * PROSE_MAX),
-    (KEY, ""),
-    (f"my key is 0x{KEY}", ""),
-    ("sk_live_0123456789abcdef", ""),
-]
-
-
-async def test_what_is_pasted_as_reasoning_is_plain_or_cleared() -> None:
-    async with ticket() as t:
-        for text, kept in PASTED:
-            t.reasoning.value = ""
-            t.app.said.clear()
-            t.reasoning.post_message(events.Paste(text))
-            await t.pilot.pause()
-            assert t.reasoning.value == kept
-            assert bool(t.app.said) is (kept == "")
-
-
-async def test_a_paste_over_a_selection_has_the_room_of_what_it_replaces() -> None:
-    async with ticket() as t:
-        t.reasoning.max_length = 8
-        t.reasoning.value = "12345678"
-        t.reasoning.select_all()
-        t.reasoning.post_message(events.Paste("abcdefghij"))
-        await t.pilot.pause()
-        assert t.reasoning.value == "abcdefgh"
-
-
-async def test_a_key_pasted_as_amount_is_cleared_and_said() -> None:
-    async with ticket() as t:
-        await t.type("25")
-        t.amount.post_message(events.Paste(KEY))
-        await t.pilot.pause()
-        assert t.amount.value == ""
-        assert "secret key" in t.app.said[0]
-
-
 async def test_presets_fill_the_amount_by_key_and_by_mouse() -> None:
     async with ticket() as t:
         for key, text in (("f1", "5.00"), ("f2", "25.00"), ("f3", "100.00"), ("f4", "500.00")):
@@ -410,49 +345,6 @@ async def test_no_figure_of_another_order_is_ever_shown() -> None:
         assert "51.20" in t.text("quote")
 
 
-async def test_a_moved_price_and_two_seconds_each_ask_again() -> None:
-    async with ticket() as t:
-        await t.type("25")
-        await t.rest()
-        await t.answer()
-        t.app.bring(later_s=1.0)
-        assert len(t.asked) == 1
-        moved = replace(MARKET, price=Probability(0.5))
-        markets = {**t.app.state.markets, MARKET.market_id: moved}
-        t.app.bring(replace(t.app.state, markets=markets), later_s=0.5)
-        await t.pilot.pause()
-        assert len(t.asked) == 2
-        await t.answer()
-        t.app.bring(later_s=2.0)
-        await t.pilot.pause()
-        assert len(t.asked) == 3
-        assert len({ask.request_id for ask in t.asked}) == 3
-
-
-async def test_an_unanswered_question_makes_the_quote_old() -> None:
-    async with ticket() as t:
-        await t.type("25")
-        await t.rest()
-        await t.answer()
-        t.app.bring(later_s=2.0)
-        t.app.bring(later_s=1.5)
-        await t.pilot.pause()
-        assert t.text("age").startswith("quote 4 s old")
-
-
-async def test_an_answer_to_an_older_question_is_not_shown() -> None:
-    async with ticket() as t:
-        await t.type("25")
-        await t.rest()
-        first = t.asked[-1]
-        await t.type("26")
-        await t.rest()
-        late = QuoteView(first.request_id, ok=True, shares=Micros(77 * ONE))
-        t.app.bring(replace(STATE, quote=late))
-        await t.pilot.pause()
-        assert "77.00" not in t.text("quote")
-
-
 async def test_the_answer_to_the_last_ticket_is_not_shown_on_the_next() -> None:
     async with ticket() as t:
         await t.type("25")
@@ -470,7 +362,7 @@ async def test_a_market_that_closes_meanwhile_bars_the_way() -> None:
         assert t.can_place
         for change, said in (
             ({"status": MarketStatus.CLOSED}, "Market closed"),
-            ({"status": MarketStatus.RESOLVED, "outcome": True}, "Market resolved YES"),
+            ({"status": MarketStatus.RESOLVED, "outcome": YES}, "Market resolved YES"),
         ):
             markets = {**STATE.markets, MARKET.market_id: replace(MARKET, **change)}
             t.app.bring(replace(STATE, markets=markets))
@@ -479,15 +371,6 @@ async def test_a_market_that_closes_meanwhile_bars_the_way() -> None:
             t.form.action_place()
         await t.pilot.pause()
         assert t.returned == []
-
-
-async def test_a_market_that_vanishes_meanwhile_bars_the_way() -> None:
-    async with ticket() as t:
-        await t.type("25")
-        t.app.bring(replace(STATE, markets={}))
-        await t.pilot.pause()
-        assert "no longer listed" in t.text("problem")
-        assert t.text("question") == MARKET.question
 
 
 async def test_data_of_more_than_five_periods_bars_the_way_until_fresh() -> None:
@@ -501,14 +384,6 @@ async def test_data_of_more_than_five_periods_bars_the_way_until_fresh() -> None
         t.app.bring(replace(STATE, seen=dict.fromkeys(Topic, Timestamp(NOW + 10.5))))
         await t.pilot.pause()
         assert t.can_place
-
-
-async def test_privacy_masks_amounts() -> None:
-    async with ticket(replace(STATE, preferences={"privacy": "on"})) as t:
-        await t.type("25")
-        await t.rest()
-        await t.answer()
-        assert "8,189.33" not in t.text("quote")
 
 
 async def test_the_ticket_fits_every_terminal_and_looks_as_kept() -> None:
@@ -710,18 +585,6 @@ async def test_a_worst_price_is_asked_and_sent_with_the_order() -> None:
         # A sale has no such line.
         await t.pilot.press("f6")
         assert not worst.display
-
-
-async def test_a_size_by_risk_is_what_loses_that_much_at_the_stop() -> None:
-    async with ticket(side=Side.YES, size=(120, 40)) as t:
-        t.form.query_one("#ticket-stop", Input).value = "25"
-        await t.type("20r")
-        await t.rest()
-        assert t.asked[-1].order.amount == 80 * ONE
-        assert "80.00 $SIM" in t.text("place")
-        assert t.text("loss").startswith("loss at the stop 20.00 $SIM")
-        await t.type("20 R")
-        assert t.asked[-1].order.amount == 80 * ONE
 
 
 async def test_one_key_widens_the_stop_of_a_low_price() -> None:

@@ -177,14 +177,17 @@ def test_the_help_of_a_key_names_other_keys_as_they_are_now() -> None:
 
 
 OF_ANY_DESK = {
-    "agents": "alerts export list open output", "approvals": "lift mark mark_all market review",
+    "agents": "alerts export list mark mark_all open output",
+    "approvals": "lift mark mark_all market review",
     "attention": "mark mute open run snooze undo",
     "blotter": "export list market orders trades why", "exposure": "group list market",
     "log": "open verify who", "monitors": "list mark market",
-    "markets": "book_down book_up category held range star starred status until venue",
-    "portfolio": "list market orders why", "redemption": "hash market",
+    "markets": "book_down book_up category event held lists mark mark_all range star starred status"
+    " until venue",
+    "portfolio": "list mark mark_all market orders why", "redemption": "hash market",
     "reactor": "freeze list mark market mirror mirror_all state wallet",
-    "research": "backtest diff next", "settings": "undo", "timeline": "away kind market open",
+    "research": "backtest diff evaluations next", "settings": "undo",
+    "timeline": "away kind market open",
 }  # fmt: skip
 """Keys that need no desk that may change things: they read, filter, and set what is this console's
 own. Whether a signal may be mirrored, `mirror_block_reason` says of each."""

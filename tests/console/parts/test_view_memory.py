@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import sample_state
-from kit.samples.log import sample_log
 from kit.samples.reactor import reactor_state
 from service_tui.console.parts.table_screen import REST_S
 from service_tui.console.parts.view_memory import ViewMemory
@@ -156,19 +155,6 @@ async def test_a_cursor_is_written_once_it_has_rested_and_not_at_each_key() -> N
 
 
 @pytest.mark.slow
-async def test_rows_that_move_by_themselves_write_nothing() -> None:
-    state = await kept_after("j", "j")
-    async with running(state, first="markets", size=SIZE) as seen:
-        top = keys_of(seen)[0]
-        await seen.bring(without(state, top))
-        for _ in range(4):
-            seen.clock[0] += REST_S
-            seen.app._tick()
-            await seen.pilot.pause()
-        assert seen.doors.views.keys() <= {"view"}
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("name", SCREENS)
 async def test_a_screen_that_is_only_looked_at_writes_nothing(name: str) -> None:
     async with running(STATE, first=name, size=SIZE) as seen:
@@ -240,18 +226,6 @@ async def test_the_filters_of_the_feed_come_back_with_the_list_that_they_apply_t
 
 
 @pytest.mark.slow
-async def test_the_actor_of_the_log_comes_back() -> None:
-    state = seen_before(replace(sample_state(), log=sample_log()))
-    async with running(state, first="log", size=(140, 40)) as seen:
-        await seen.press("w")
-        rows = keys_of(seen)
-        assert 0 < len(rows) < len(state.log.entries)
-        seen.app.exit()
-    async with running(after(seen, state), first="log", size=(140, 40)) as again:
-        assert keys_of(again) == rows
-
-
-@pytest.mark.slow
 async def test_a_list_or_a_kind_that_is_no_more_is_the_first() -> None:
     kept = {
         "view.monitors": ViewMemory(99).to_text(),
@@ -271,19 +245,6 @@ async def test_a_list_or_a_kind_that_is_no_more_is_the_first() -> None:
         assert keys_of(again) == rows
         await again.press("escape")
         assert keys_of(again) == first
-
-
-@pytest.mark.slow
-async def test_the_trades_of_all_agents_and_pending_orders_come_back() -> None:
-    async with running(STATE, first="agents", size=SIZE) as seen:
-        await seen.press("o", "9", "w")
-        assert len(keys_of(seen)) < len(STATE.tickets)
-        rows = keys_of(seen)
-        seen.app.exit()
-    async with running(after(seen), first="blotter", size=SIZE) as again:
-        assert keys_of(again) == rows
-        await again.press("7")
-        assert again.app.front.has_class("-all")
 
 
 def test_a_memory_is_readable_text_and_comes_back() -> None:

@@ -1,4 +1,4 @@
-"""After a change of the window's size each screen is painted once, as it stands from then on."""
+"""After a resize each screen is painted once, in its final layout."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -18,7 +18,7 @@ SIZES = ((160, 50), (80, 24), (120, 40))
 
 
 class Frames(list[str]):
-    """What was on the terminal, one text for each frame that differs from the last."""
+    """The painted frames as texts, without repetitions."""
 
     def take(self, app: App[Any]) -> None:
         strips = strips_of(app.screen)
@@ -37,7 +37,7 @@ async def filmed(
         paint(app, *what)
         frames.take(app)
 
-    # However slow this machine is, what is looked at is the end of an arrangement.
+    # On a slow machine, too, only the end of an arrangement is painted.
     monkeypatch.setattr(frame, "ARRANGED_S", 60.0)
 
     with each_frame():
@@ -48,7 +48,7 @@ async def filmed(
 
 
 def differing(frames: Frames) -> list[int]:
-    """Of each frame before the last, how many of its lines were not to stay."""
+    """For each frame before the last: how many of its lines differ from the last."""
     last = frames[-1].split("\n")
     return [
         sum(one != other for one, other in zip(each.split("\n"), last, strict=False))
@@ -57,7 +57,7 @@ def differing(frames: Frames) -> list[int]:
 
 
 @pytest.mark.parametrize("screen", ["portfolio", "markets", "agents"])
-async def test_a_new_size_is_painted_once_and_right(
+async def test_a_resize_paints_only_the_final_layout(
     monkeypatch: pytest.MonkeyPatch, screen: str
 ) -> None:
     async with filmed(monkeypatch, screen) as (seen, frames):
@@ -68,7 +68,7 @@ async def test_a_new_size_is_painted_once_and_right(
             assert differing(frames) == []
 
 
-async def test_a_screen_that_was_away_in_a_change_of_size_comes_back_painted_once(
+async def test_a_screen_resized_while_hidden_paints_once_when_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     keys = "127"
@@ -83,11 +83,11 @@ async def test_a_screen_that_was_away_in_a_change_of_size_comes_back_painted_onc
             frames.clear()
             await seen.press(key)
             await seen.pilot.pause(0.5)
-            # The place of a bar that scrolls may still come.
+            # The position of a scrollbar may still follow.
             assert all(lines <= 1 for lines in differing(frames)), (key, differing(frames))
 
 
-async def test_a_screen_that_comes_back_is_painted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_screen_shown_again_paints_once(monkeypatch: pytest.MonkeyPatch) -> None:
     async with filmed(monkeypatch, "blotter") as (seen, frames):
         await seen.press("0")
         await seen.pilot.pause(0.5)
@@ -97,7 +97,7 @@ async def test_a_screen_that_comes_back_is_painted_once(monkeypatch: pytest.Monk
         assert differing(frames) == []
 
 
-async def test_a_window_that_changes_without_an_end_is_painted_all_the_same(
+async def test_a_window_that_keeps_changing_size_is_still_painted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with filmed(monkeypatch, "markets") as (seen, frames):

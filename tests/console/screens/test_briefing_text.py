@@ -1,3 +1,5 @@
+"""The text of the briefing: its content, its length, and privacy."""
+
 from dataclasses import replace
 
 import pytest

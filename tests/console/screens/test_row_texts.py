@@ -41,6 +41,7 @@ from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import Ownership, PayView
 from service_tui.desk.slices.webhooks import WebhooksView, WebhookView
 from service_tui.desk.state import DeskState
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -150,18 +151,21 @@ HELD = STATE.positions[0]
 @pytest.mark.parametrize(
     ("side", "ended", "text"),
     [
-        (Side.YES, True, "YES won"),
-        (Side.YES, False, "NO  lost"),
-        (Side.NO, True, "YES lost"),
-        (Side.NO, False, "NO  won"),
+        (Side.YES, YES, "YES won"),
+        (Side.YES, NO, "NO  lost"),
+        (Side.NO, YES, "YES lost"),
+        (Side.NO, NO, "NO  won"),
+        # Neither side has won whole.
+        (Side.YES, Outcome.at(0.35), "0.35"),
+        (Side.NO, VOID, "void"),
     ],
 )
-def test_a_position_won_if_its_side_is_the_outcome(side: Side, text: str, *, ended: bool) -> None:
+def test_a_position_won_if_its_side_is_the_outcome(side: Side, text: str, ended: Outcome) -> None:
     assert outcome(replace(HELD, side=side, outcome=ended)).plain == text
 
 
 def test_a_position_without_an_outcome_is_resolving_resolved_or_sold() -> None:
-    closed = replace(HELD, status=MarketStatus.RESOLVED, outcome=True)
+    closed = replace(HELD, status=MarketStatus.RESOLVED, outcome=YES)
     assert outcome(replace(HELD, outcome=None)).plain == "resolving"
     assert outcome(replace(closed, outcome=None, shares=Micros(ONE))).plain == "resolved"
     assert outcome(replace(closed, outcome=None, shares=Micros(0))).plain == "sold"
@@ -183,7 +187,7 @@ def test_the_last_sale_of_exactly_this_position_ended_it() -> None:
 
 
 def test_the_sum_of_a_list_is_what_was_made_only_once_all_is_closed() -> None:
-    closed = replace(HELD, status=MarketStatus.RESOLVED, outcome=True)
+    closed = replace(HELD, status=MarketStatus.RESOLVED, outcome=YES)
     open_one = replace(HELD, venue=closed.venue)
 
     def named(*rows: Any) -> str:

@@ -6,13 +6,17 @@ import pytest
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import fleet_state, held_of, leash_of, limits_of, run_of, sample_supervision
+from kit.samples.fleet import (
+    fleet_state,
+    leash_of,
+    limits_of,
+    pending_trade_of,
+    run_of,
+    sample_supervision,
+)
 from service_tui.console.formats import MASK, NOT_KNOWN
 from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.confirm import Confirm
-from service_tui.console.forms.form import SECOND_THOUGHT_S
-from service_tui.console.forms.report import report_text
-from service_tui.console.keys import key_named
 from service_tui.console.needs import needs
 from service_tui.console.screens.agents.detail import describe
 from service_tui.console.screens.agents.screen import AgentsScreen
@@ -20,18 +24,9 @@ from service_tui.console.screens.agents.skill_forms import StartSkillForm
 from service_tui.console.screens.agents.table import AGENTS
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
-from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.console.widgets.text_block import TextBlock
-from service_tui.desk.commands.agents import (
-    ApproveHeld,
-    PauseAll,
-    RefuseHeld,
-    SetLeash,
-    StartSkill,
-    StopSkill,
-)
+from service_tui.desk.commands.agents import ApproveTrade, RefuseTrade, SetLeash, StartSkill
 from service_tui.desk.slices.agents import AgentView, VenueMoneyView
-from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.supervision import Pace, SkillRunState, SupervisionView
 from service_tui.desk.state import DeskState
 from service_tui.terms import LeashMode, Venue
@@ -58,15 +53,15 @@ async def test_a_waiting_trade_is_approved_from_anywhere() -> None:
         text = str(seen.app.screen.query_one("#approval-why").render())
         assert "the gauge rises faster" in text
         await seen.press("enter")
-        (order,) = given(seen, ApproveHeld)
-        assert (order.held_id, order.amount) == ("h1", None)
+        (order,) = given(seen, ApproveTrade)
+        assert (order.pending_id, order.amount) == ("h1", None)
 
 
 @pytest.mark.slow
 async def test_real_money_says_its_venue_and_is_confirmed_on_a_dialog_of_its_own() -> None:
-    held = held_of(venue=Venue.EVM)
+    pending = pending_trade_of(venue=Venue.EVM)
     service = replace(STATE.service, embedded=False)
-    supervision = replace(STATE.supervision, held=(held,))
+    supervision = replace(STATE.supervision, pending_trades=(pending,))
     off = replace(STATE, service=service, supervision=supervision)
     async with running(off) as seen:
         await seen.press("ampersand")
@@ -79,49 +74,14 @@ async def test_real_money_says_its_venue_and_is_confirmed_on_a_dialog_of_its_own
         )
         await seen.press("enter")
         assert isinstance(seen.app.screen, Confirm)
-        assert given(seen, ApproveHeld) == []
+        assert given(seen, ApproveTrade) == []
         await seen.press("enter")
-        assert given(seen, ApproveHeld) == []
+        assert given(seen, ApproveTrade) == []
         await seen.press("ampersand", "enter")
         await seen.pilot.pause(ARMED_AFTER_S * 2)
         await seen.press("p")
-        (order,) = given(seen, ApproveHeld)
+        (order,) = given(seen, ApproveTrade)
         assert order.confirmed
-
-
-@pytest.mark.slow
-async def test_the_size_is_edited_before_it_goes_out() -> None:
-    async with running(STATE) as seen:
-        await seen.press("ampersand", "enter", "ctrl+u", "7", "full_stop", "5", "enter")
-        (order,) = given(seen, ApproveHeld)
-        assert order.amount == Micros(7_500_000)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("slug", ["", "mean-reversion"])
-async def test_a_buy_over_the_budget_is_not_sent_and_says_so(slug: str) -> None:
-    full = leash_of(skill_slug=slug, spent=Micros(82 * ONE))
-    leashes = (full,) if not slug else (ROOM, full)
-    over = replace(STATE, supervision=replace(STATE.supervision, leashes=leashes))
-    async with running(over) as seen:
-        await seen.press("ampersand", "enter")
-        assert isinstance(seen.app.screen, ApprovalForm)
-        assert "Over the daily budget" in problem(seen)
-        assert "82.00 of 100.00" in problem(seen)
-        preview = str(seen.app.screen.query_one("#form-preview", TextBlock).render())
-        assert "within all limits" not in preview
-        assert given(seen, ApproveHeld) == []
-        # What still fits goes out.
-        await seen.press("ctrl+u", "1", "8", "enter")
-        (order,) = given(seen, ApproveHeld)
-        assert order.amount == Micros(18 * ONE)
-
-
-@pytest.mark.slow
-async def test_without_a_waiting_trade_the_key_says_so() -> None:
-    async with running(replace(STATE, supervision=SupervisionView())) as seen:
-        await seen.press("ampersand")
-        assert not isinstance(seen.app.screen, ApprovalForm)
 
 
 @pytest.mark.slow
@@ -138,94 +98,6 @@ async def test_a_skill_is_started_on_a_leash() -> None:
 
 
 @pytest.mark.slow
-async def test_figures_without_effect_cannot_be_edited_and_hold_nothing_up() -> None:
-    async with running(STATE, first="agents") as seen:
-        await seen.press("n")
-        form = seen.app.screen
-        assert isinstance(form, StartSkillForm)
-
-        def closed() -> list[str]:
-            return [line.id for line in form.query(PlainInput) if line.disabled]
-
-        assert closed() == ["skill-every"]
-        form.query_one("#skill-threshold", PlainInput).value = "much"
-        await seen.press("f7")
-        assert closed() == ["skill-every", "skill-threshold", "skill-budget"]
-        assert "start  enter" in seen.text
-        await seen.press("enter")
-        (order,) = given(seen, StartSkill)
-        assert (order.mode, order.threshold) == (LeashMode.OBSERVE, 0)
-
-
-@pytest.mark.slow
-async def test_the_skill_in_hand_stays_when_another_is_installed() -> None:
-    async with running(STATE, first="agents") as seen:
-        await seen.press("n", "f5")
-        view = STATE.supervision
-        fresh = replace(view.skills[0], slug="a-hare")
-        state = replace(STATE, supervision=replace(view, skills=(fresh, *view.skills)))
-        seen.app.screen.take(state, NOW)
-        await seen.press("enter")
-        (order,) = given(seen, StartSkill)
-        assert order.skill_slug == "momentum"
-
-
-@pytest.mark.slow
-async def test_a_skill_is_not_started_before_the_skills_are_known_and_that_is_said() -> None:
-    service = replace(STATE.service, phase=Phase.CONNECTING)
-    early = replace(STATE, service=service, supervision=SupervisionView())
-    async with running(early, first="agents") as seen:
-        assert isinstance(seen.app.front, AgentsScreen)
-        assert "not loaded yet" in seen.app.front.disabled_reason(key_named("agents.start"))
-        await seen.press("n")
-        assert not isinstance(seen.app.screen, StartSkillForm)
-
-
-@pytest.mark.slow
-async def test_stopping_and_pausing_ask_nothing() -> None:
-    async with running(STATE, first="agents") as seen:
-        seen.app.front.focus_row("a-2")
-        await seen.press("ctrl+x", "X")
-        assert [order.run_id for order in given(seen, StopSkill)] == ["r1"]
-        assert given(seen, PauseAll) == [PauseAll(paused=True)]
-
-
-@pytest.mark.slow
-async def test_a_shorter_leash_is_set_at_once_and_a_longer_one_is_seen_twice() -> None:
-    async with running(STATE, first="agents") as seen:
-        seen.app.front.focus_row("a-2")
-        # ask, auto, free, observe
-        await seen.press("l", "f7", "f7", "f7", "enter")
-        (order,) = given(seen, SetLeash)
-        assert (order.agent_id, order.mode, order.wait_s) == ("a-2", LeashMode.OBSERVE, 300)
-        seen.doors.submitted.clear()
-        await seen.press("l", "f7", "enter")
-        assert given(seen, SetLeash) == []
-        assert "Enter again" in problem(seen)
-        await seen.pilot.pause(SECOND_THOUGHT_S * 2)
-        await seen.press("enter")
-        (order,) = given(seen, SetLeash)
-        assert (order.mode, order.threshold, order.budget) == (
-            LeashMode.AUTO, 10 * ONE, 100 * ONE,
-        )  # fmt: skip
-
-
-@pytest.mark.slow
-async def test_the_leash_that_binds_is_told_and_opened_first() -> None:
-    free = leash_of(mode=LeashMode.AUTO, budget=Micros(30 * ONE), spent=Micros(0))
-    asks = leash_of(skill_slug="mean-reversion", budget=Micros(20 * ONE), spent=Micros(0))
-    state = replace(STATE, supervision=replace(STATE.supervision, leashes=(free, asks)))
-    told = describe(state.fleet.agents[1], ViewContext.of(state, NOW)).plain
-    assert told.index("mean-reversion  0/20") < told.index("whole agent  0/30")
-    assert "ask, 0.00 of 20.00 a day" in report_text(state, NOW).plain
-    async with running(state, first="agents") as seen:
-        seen.app.front.focus_row("a-2")
-        await seen.press("l", "f7", "f7", "f7", "enter")
-        (order,) = given(seen, SetLeash)
-        assert (order.skill_slug, order.mode) == ("mean-reversion", LeashMode.OBSERVE)
-
-
-@pytest.mark.slow
 async def test_a_threshold_a_deadline_and_whose_leash_it_is_are_typed() -> None:
     async with running(STATE, first="agents") as seen:
         seen.app.front.focus_row("a-2")
@@ -237,50 +109,12 @@ async def test_a_threshold_a_deadline_and_whose_leash_it_is_are_typed() -> None:
 
 
 @pytest.mark.slow
-async def test_the_budget_of_a_days_skill_is_edited_and_more_money_is_seen_twice() -> None:
-    bound = leash_of("a-2", skill_slug="mean-reversion", budget=Micros(20 * ONE))
-    view = replace(STATE.supervision, leashes=(bound,))
-    async with running(replace(STATE, supervision=view), first="agents") as seen:
-        seen.app.front.focus_row("a-2")
-        await seen.press("e", "ctrl+u", "1", "0", "enter")
-        (order,) = given(seen, SetLeash)
-        assert (order.skill_slug, order.budget) == ("mean-reversion", 10 * ONE)
-        assert (order.mode, order.threshold) == (bound.mode, bound.threshold)
-        seen.doors.submitted.clear()
-        await seen.press("e", "ctrl+u", "9", "0", "enter")
-        assert given(seen, SetLeash) == []
-        assert "raises the daily budget" in problem(seen)
-
-
-@pytest.mark.slow
-async def test_a_figure_that_makes_no_sense_is_refused_in_words() -> None:
-    async with running(STATE, first="agents") as seen:
-        seen.app.front.focus_row("a-2")
-        await seen.press("l", "tab", "tab", "ctrl+u", "5", "enter")
-        assert "from 10 to 86,400" in problem(seen)
-        assert given(seen, SetLeash) == []
-
-
-@pytest.mark.slow
-async def test_all_agents_are_held_and_let_go_on_once_that_is_confirmed() -> None:
-    agents = STATE.fleet.agents
-    held = tuple(replace(one, paused=not one.is_own) for one in agents)
-    state = replace(STATE, fleet=replace(STATE.fleet, agents=held))
-    async with running(state, first="agents") as seen:
-        await seen.press("X")
-        assert given(seen, PauseAll) == []
-        await seen.pilot.pause(ARMED_AFTER_S * 2)
-        await seen.press("y")
-        assert given(seen, PauseAll) == [PauseAll(paused=False)]
-
-
-@pytest.mark.slow
 async def test_what_waits_stands_in_the_status_bar_of_every_screen() -> None:
     async with running(STATE, first="markets", size=(120, 40)) as seen:
         assert "& 2 approvals, 4m 20s" in seen.text
-        view = replace(STATE.supervision, held=())
+        view = replace(STATE.supervision, pending_trades=())
         await seen.bring(replace(STATE, supervision=view))
-        assert "& 2 wait" not in seen.text
+        assert "& 2 approvals" not in seen.text
 
 
 @pytest.mark.slow
@@ -290,21 +124,23 @@ async def test_a_trade_is_refused_with_the_mouse_too() -> None:
         assert "1 more pending" in seen.text
         await seen.pilot.click("#approval-refuse")
         await seen.pilot.click("#form-set")
-        assert [order.held_id for order in given(seen, RefuseHeld)] == ["h1"]
+        assert [order.pending_id for order in given(seen, RefuseTrade)] == ["h1"]
 
 
 @pytest.mark.slow
 async def test_a_trade_that_was_decided_elsewhere_closes_its_dialog() -> None:
     async with running(STATE) as seen:
         await seen.press("ampersand")
-        rest = STATE.supervision.held[1:]
-        await seen.bring(replace(STATE, supervision=replace(STATE.supervision, held=rest)))
+        rest = STATE.supervision.pending_trades[1:]
+        await seen.bring(
+            replace(STATE, supervision=replace(STATE.supervision, pending_trades=rest))
+        )
         assert not isinstance(seen.app.screen, ApprovalForm)
 
 
 def test_what_waits_is_ranked_by_its_time_and_turns_grave() -> None:
-    late = held_of("h9", expires_at=Timestamp(NOW + 30))
-    view = replace(STATE.supervision, held=(late, *STATE.supervision.held))
+    late = pending_trade_of("h9", expires_at=Timestamp(NOW + 30))
+    view = replace(STATE.supervision, pending_trades=(late, *STATE.supervision.pending_trades))
     rows = [one for one in needs(replace(STATE, supervision=view), NOW) if one.word == "approve"]
     assert [row.key for row in rows] == ["held h9", "held h1", "held h2"]
     assert [row.tone for row in rows] == ["breach", "warn", "warn"]
@@ -376,8 +212,8 @@ def test_what_was_spent_stands_apart_by_money() -> None:
 async def test_what_an_agent_left_to_be_decided_stands_beside_its_state(
     state: SkillRunState, said: str, size: tuple[int, int]
 ) -> None:
-    held = (held_of(), held_of("h2"))
-    view = SupervisionView(held=held, runs=(run_of(state=state, why="by hand"),))
+    pending = (pending_trade_of(), pending_trade_of("h2"))
+    view = SupervisionView(pending_trades=pending, runs=(run_of(state=state, why="by hand"),))
     async with running(replace(STATE, supervision=view), first="agents", size=size) as seen:
         screen = seen.app.front
         assert isinstance(screen, AgentsScreen)

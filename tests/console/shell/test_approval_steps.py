@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kit.console.shell import Front, Shell
-from kit.samples.fleet import fleet_state, held_of
+from kit.samples.fleet import fleet_state, pending_trade_of
 from service_tui.console.forms.approval import ApprovalForm
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.report import Report
@@ -17,26 +17,26 @@ from service_tui.console.shell.approval_pages import (
     TYPED_AHEAD,
     ApprovalPages,
 )
-from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.commands.agents import ApproveTrade, ReadDay, RefuseTrade
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Venue
 from service_tui.units import Timestamp
 
-ONE_HELD, OTHER = held_of("h1"), held_of("h2", question="Will it snow?")
-REAL = held_of("h9", venue=Venue.EVM)
+ONE_HELD, OTHER = pending_trade_of("h1"), pending_trade_of("h2", question="Will it snow?")
+REAL = pending_trade_of("h9", venue=Venue.EVM)
 
 
-def waiting(*held: HeldView, **other: Any) -> DeskState:
+def waiting(*pending: PendingTradeView, **other: Any) -> DeskState:
     state = fleet_state()
-    view = replace(state.supervision, held=held)
+    view = replace(state.supervision, pending_trades=pending)
     return replace(state, supervision=view, **other)
 
 
-def elsewhere(*held: HeldView) -> DeskState:
+def elsewhere(*pending: PendingTradeView) -> DeskState:
     """The same on a service with real money."""
-    state = waiting(*held)
+    state = waiting(*pending)
     return replace(state, service=replace(state.service, embedded=False))
 
 
@@ -115,9 +115,9 @@ def test_on_a_recorded_state_nothing_is_decided() -> None:
 
 
 @pytest.mark.parametrize("left", [(), (OTHER,)])
-@pytest.mark.parametrize("decision", [RefuseHeld("h1", ""), ApproveHeld("h1", "buy")])
+@pytest.mark.parametrize("decision", [RefuseTrade("h1", ""), ApproveTrade("h1", "buy")])
 def test_a_decision_that_was_taken_leads_to_the_next(
-    left: tuple[HeldView, ...], decision: RefuseHeld | ApproveHeld
+    left: tuple[PendingTradeView, ...], decision: RefuseTrade | ApproveTrade
 ) -> None:
     page, shell = pages(waiting(ONE_HELD, OTHER))
     page.open_requested(ApprovalRequested("h1"))
@@ -139,7 +139,7 @@ def test_a_decision_that_was_not_taken_rests_the_keys() -> None:
     page.open_requested(ApprovalRequested("h1"))
     _, answer = shell.pushed.pop()
     assert answer is not None
-    answer(RefuseHeld("h1", ""))
+    answer(RefuseTrade("h1", ""))
     assert shell.rested == [NOT_SENT]
     assert shell.pushed == []
 
@@ -159,13 +159,13 @@ def test_real_money_is_asked_about_once_more(*, confirmed: bool | None) -> None:
     page.open()
     _, answer = shell.pushed.pop()
     assert answer is not None
-    answer(ApproveHeld("h9", "buy"))
+    answer(ApproveTrade("h9", "buy"))
     assert shell.given == []
     question, last = shell.pushed.pop()
     assert isinstance(question, Confirm)
     assert last is not None
     last(confirmed)
-    assert shell.given == ([ApproveHeld("h9", "buy", confirmed=True)] if confirmed else [])
+    assert shell.given == ([ApproveTrade("h9", "buy", confirmed=True)] if confirmed else [])
 
 
 @pytest.mark.parametrize("state", [waiting(REAL), elsewhere(ONE_HELD)])
@@ -174,7 +174,7 @@ def test_play_money_is_asked_about_once(state: DeskState) -> None:
     page.open()
     _, answer = shell.pushed.pop()
     assert answer is not None
-    order = ApproveHeld(state.supervision.held[0].held_id, "buy")
+    order = ApproveTrade(state.supervision.pending_trades[0].pending_id, "buy")
     answer(order)
     assert shell.given == [order]
 
@@ -184,8 +184,8 @@ def test_a_refusal_of_real_money_needs_no_question() -> None:
     page.open()
     _, answer = shell.pushed.pop()
     assert answer is not None
-    answer(RefuseHeld("h9", ""))
-    assert shell.given == [RefuseHeld("h9", "")]
+    answer(RefuseTrade("h9", ""))
+    assert shell.given == [RefuseTrade("h9", "")]
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 
 from kit.console.doors import RecordingDoors
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of
+from kit.samples.fleet import pending_trade_of
 from service_tui.console.shell.command_sender import DECIDED_S, PACE_S, CommandSender
-from service_tui.desk.commands.agents import NoteConfirmed, ReadDay, RefuseHeld
+from service_tui.desk.commands.agents import NoteConfirmed, ReadDay, RefuseTrade
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.settings import Refresh, SetPreference, SetSpeed, WatchMarket
 from service_tui.desk.commands.trading import PlaceTrade
@@ -142,10 +142,12 @@ def test_before_a_drill_begins_nothing_counts_and_choices_are_kept() -> None:
 
 
 def test_a_decided_trade_waits_no_more_until_it_took_no_effect() -> None:
-    first, second = held_of("h1"), held_of("h2")
-    state = replace(STATE, notices=(), supervision=replace(STATE.supervision, held=(first, second)))
+    first, second = pending_trade_of("h1"), pending_trade_of("h2")
+    state = replace(
+        STATE, notices=(), supervision=replace(STATE.supervision, pending_trades=(first, second))
+    )
     sender, doors = opened()
-    command = RefuseHeld("h1", "buy YES", "too thin")
+    command = RefuseTrade("h1", "buy YES", "too thin")
     assert sender.give(command, state, NOW) == ""
     assert doors.submitted == [command]
     for later, left in (
@@ -154,22 +156,27 @@ def test_a_decided_trade_waits_no_more_until_it_took_no_effect() -> None:
         (DECIDED_S, (first, second)),
     ):
         shown = sender.laid_over(state, Timestamp(NOW + later))
-        assert shown.supervision.held == left
+        assert shown.supervision.pending_trades == left
 
 
 def test_only_a_newer_notice_says_that_a_decision_took_no_effect() -> None:
-    one, (sender, _) = held_of("h1"), opened()
-    command = RefuseHeld("h1", "buy YES", "too thin")
+    one, (sender, _) = pending_trade_of("h1"), opened()
+    command = RefuseTrade("h1", "buy YES", "too thin")
     said = Notice(4, "bad", f"{command.describe()}: no answer")
     before = (replace(said, notice_id=2, text="earlier"), said)
-    state = replace(STATE, notices=before, supervision=replace(STATE.supervision, held=(one,)))
+    state = replace(
+        STATE, notices=before, supervision=replace(STATE.supervision, pending_trades=(one,))
+    )
     sender.give(command, state, NOW)
     # The last time that it failed is no answer to this one.
-    assert sender.laid_over(state, NOW).supervision.held == ()
+    assert sender.laid_over(state, NOW).supervision.pending_trades == ()
     good = replace(said, notice_id=5, tone="good")
-    assert sender.laid_over(replace(state, notices=(*before, good)), NOW).supervision.held == ()
+    assert (
+        sender.laid_over(replace(state, notices=(*before, good)), NOW).supervision.pending_trades
+        == ()
+    )
     failed = replace(state, notices=(*before, replace(said, notice_id=5)))
-    assert sender.laid_over(failed, NOW).supervision.held == (one,)
+    assert sender.laid_over(failed, NOW).supervision.pending_trades == (one,)
 
 
 def test_a_refused_order_is_named_without_its_amount_while_amounts_are_masked() -> None:

@@ -1,4 +1,4 @@
-"""The pages of a drill: which is shown when, and what a typed word does."""
+"""The pages of a drill: which is shown when, and what the drill command does."""
 
 from dataclasses import replace
 from typing import Any
@@ -24,31 +24,31 @@ def pages(drill: DrillView | None = DRILL, **other: Any) -> tuple[DrillPages, Sh
     return DrillPages(shell.app), shell
 
 
-def test_the_brief_is_shown_before_the_clock_runs() -> None:
+def test_the_brief_is_shown_first_and_its_answer_starts_the_drill() -> None:
     page, shell = pages()
     page.show()
     ((brief, answered),) = shell.pushed
     assert isinstance(brief, DrillBrief)
     assert answered is not None
     answered(None)
-    words = f"the clock stands still; {cap('app.command')} drill shows the brief"
-    assert (shell.toasts, shell.given) == ([(words, "info")], [])
+    text = f"the clock stands still; {cap('app.command')} drill shows the brief"
+    assert (shell.toasts, shell.given) == ([(text, "info")], [])
     brief.has_begun = True
     answered(None)
     assert (len(shell.toasts), shell.given) == (1, [BeginDrill()])
 
 
-def test_while_it_runs_the_way_out_is_told_and_without_one_nothing() -> None:
+def test_a_running_drill_shows_how_to_end_it_and_no_drill_shows_nothing() -> None:
     page, shell = pages(replace(DRILL, phase=DrillPhase.RUNNING))
     page.show()
-    words = f"{cap('app.command')} drill end stops the drill, without a score"
-    assert (shell.toasts, shell.pushed) == ([(words, "info")], [])
+    text = f"{cap('app.command')} drill end stops the drill, without a score"
+    assert (shell.toasts, shell.pushed) == ([(text, "info")], [])
     page, shell = pages(None)
     page.show()
     assert (shell.toasts, shell.pushed) == ([], [])
 
 
-def test_the_result_is_shown_once_it_is_there_and_only_once() -> None:
+def test_the_result_is_shown_when_it_arrives_and_only_once() -> None:
     done = replace(DRILL, phase=DrillPhase.RUNNING, result=RESULT)
     page, shell = pages(done)
     for drill in (None, DRILL, done, done):
@@ -60,7 +60,7 @@ def test_the_result_is_shown_once_it_is_there_and_only_once() -> None:
     for drawn, is_masked in ((result, False), (masked.pushed[0][0], True)):
         assert isinstance(drawn, DrillEnd)
         assert drawn._masked is is_masked
-    # It can be asked for again.
+    # It can be shown again on request.
     page.show()
     assert len(shell.pushed) == 2
 
@@ -74,7 +74,7 @@ def test_the_result_is_shown_once_it_is_there_and_only_once() -> None:
         (DrillRequested("calm"), ([], 0, "calm", ["quit"])),
     ],
 )
-async def test_a_typed_word_ends_shows_or_leads_into_a_drill(
+async def test_the_drill_command_ends_shows_or_starts_a_drill(
     message: DrillRequested, done: tuple[object, ...]
 ) -> None:
     page, shell = pages()
@@ -82,7 +82,7 @@ async def test_a_typed_word_ends_shows_or_leads_into_a_drill(
     assert (shell.given, len(shell.pushed), page.next_name, shell.actions) == done
 
 
-async def test_on_a_recorded_state_nothing_begins_or_ends() -> None:
+async def test_a_replay_neither_starts_nor_ends_a_drill() -> None:
     for message in (DrillRequested("calm"), DrillRequested(ends=True), DrillRequested()):
         page, shell = pages(rewound_to=NOW)
         await page.take_request(message)

@@ -1,3 +1,5 @@
+"""How the console exits: its time limit, its signals, and a terminal that is lost or full."""
+
 import asyncio
 import os
 import signal
@@ -14,7 +16,7 @@ from service_tui.console.shell.terminal import GIVE_BACK, Terminal
 
 
 class Ends:
-    """Takes an exit status in place of the process."""
+    """Records an exit code in place of ending the process."""
 
     def __init__(self) -> None:
         self.codes: list[int] = []
@@ -26,7 +28,7 @@ class Ends:
         self.came.set()
 
 
-def test_an_end_that_takes_too_long_is_made_with_the_first_status() -> None:
+def test_an_exit_past_the_time_limit_uses_the_first_exit_code() -> None:
     ends = Ends()
     ending = Ending(ends, note=lambda: ends.steps.append("noted"), bound_s=0.01)
     ending.begin(143, lambda: ends.steps.append("given back"))
@@ -36,7 +38,7 @@ def test_an_end_that_takes_too_long_is_made_with_the_first_status() -> None:
     assert ends.steps == ["noted", "given back"]
 
 
-def test_nothing_comes_between_a_late_end_and_the_end() -> None:
+def test_an_exit_past_the_time_limit_happens_even_if_its_callbacks_fail() -> None:
     def fail() -> None:
         raise OSError("gone")
 
@@ -46,20 +48,20 @@ def test_nothing_comes_between_a_late_end_and_the_end() -> None:
     assert ends.codes == [70]
 
 
-def test_signals_are_answered_and_then_left_as_they_were() -> None:
+def test_signals_call_the_handler_and_leave_restores_the_former_handlers() -> None:
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    heard: list[int] = []
+    received: list[int] = []
     signals = Signals()
-    signals.answer(heard.append)
+    signals.answer(received.append)
     for number in SIGNALS:
         os.kill(os.getpid(), number)
     signals.leave()
-    assert heard == list(SIGNALS)
+    assert received == list(SIGNALS)
     assert {number: signal.getsignal(number) for number in SIGNALS} == before
 
 
 class Screen:
-    """A terminal's file of which somebody else has the other end."""
+    """A terminal's file; the test reads from its other end."""
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
@@ -69,7 +71,7 @@ class Screen:
 
 
 def terminal(thread: object) -> Terminal:
-    """A driver that has begun, on a writer of the test's."""
+    """A started driver that writes through the test's thread."""
     made = object.__new__(Terminal)
     write_by(made, thread)
     made._loop = asyncio.get_running_loop()
@@ -78,21 +80,23 @@ def terminal(thread: object) -> Terminal:
 
 
 @pytest.mark.parametrize("full", [True, False])
-async def test_a_terminal_that_is_gone_holds_nobody_and_is_told_once(*, full: bool) -> None:
+async def test_writing_to_a_lost_terminal_never_blocks_and_reports_the_loss_once(
+    *, full: bool
+) -> None:
     queue: Queue[str | None] = Queue(1)
     if full:
         queue.put("unwritten")
-    told: list[None] = []
+    reported: list[None] = []
     gone = terminal(SimpleNamespace(_queue=queue, is_alive=lambda: False))
-    gone.on_lost = lambda: told.append(None)
+    gone.on_lost = lambda: reported.append(None)
     for _ in range(100):
         gone.write("x")
     gone.close()
     await asyncio.sleep(0)
-    assert told == [None]
+    assert reported == [None]
 
 
-async def test_a_writer_that_dies_while_somebody_waits_lets_him_go() -> None:
+async def test_a_write_returns_if_the_writer_thread_dies_while_it_waits() -> None:
     queue: Queue[str | None] = Queue(1)
     queue.put("unwritten")
     alive = iter([True, True])
@@ -101,7 +105,7 @@ async def test_a_writer_that_dies_while_somebody_waits_lets_him_go() -> None:
     assert queue.qsize() == 1
 
 
-async def test_a_terminal_is_given_back_by_whoever_ends_the_program() -> None:
+async def test_give_back_writes_the_sequences_that_restore_the_terminal() -> None:
     ours, other = os.pipe()
     terminal(Screen(other)).give_back()
     os.close(other)
@@ -109,7 +113,7 @@ async def test_a_terminal_is_given_back_by_whoever_ends_the_program() -> None:
     os.close(ours)
 
 
-async def test_a_full_terminal_is_not_waited_for_at_the_end() -> None:
+async def test_give_back_does_not_block_on_a_terminal_that_accepts_no_output() -> None:
     ours, other = os.pipe()
     os.set_blocking(other, False)
     with suppress(BlockingIOError):

@@ -1,4 +1,4 @@
-"""A screen or a dialog that fails is closed and named; the console goes on."""
+"""A screen or a dialog that fails is closed and named in a toast; the console stays open."""
 
 import asyncio
 from dataclasses import replace
@@ -46,7 +46,7 @@ async def assert_it_goes_on(seen: Running, key: str) -> None:
     assert seen.app.is_running
 
 
-async def test_a_screen_that_fails_while_it_opens_is_left() -> None:
+async def test_a_screen_that_fails_while_opening_is_closed() -> None:
     async with running(BROKEN) as seen:
         await seen.press("6")
         await assert_it_goes_on(seen, "6")
@@ -54,7 +54,7 @@ async def test_a_screen_that_fails_while_it_opens_is_left() -> None:
         await seen.until(lambda: front(seen) == "research")
 
 
-async def test_a_screen_that_fails_at_a_newer_state_is_left() -> None:
+async def test_a_screen_that_fails_at_a_newer_state_is_closed() -> None:
     async with running(with_research()) as seen:
         await seen.press("6")
         await seen.until(lambda: front(seen) == "research")
@@ -62,14 +62,14 @@ async def test_a_screen_that_fails_at_a_newer_state_is_left() -> None:
         await assert_it_goes_on(seen, "6")
 
 
-async def test_a_first_screen_that_fails_is_left_and_not_opened_at_the_next_start() -> None:
+async def test_a_first_screen_that_fails_is_closed_and_not_opened_at_the_next_start() -> None:
     state = replace(BROKEN, preferences={**BROKEN.preferences, LAST_SCREEN: "research"})
     async with running(state, first="") as seen:
         await assert_it_goes_on(seen, "6")
         await seen.until(lambda: seen.doors.views.get(LAST_SCREEN) in {"attention", "markets"})
 
 
-async def test_a_screen_that_fails_at_a_key_is_left() -> None:
+async def test_a_screen_that_fails_at_a_key_is_closed() -> None:
     wrong: Any = frozenset({"a set is no JSON"})
     research = research_sample()
     experiments = tuple(replace(one, commit=wrong) for one in research.experiments)
@@ -91,8 +91,7 @@ async def test_a_dialog_that_fails_is_closed_and_the_screen_below_goes_on() -> N
         await seen.until(lambda: front(seen) == "markets")
 
 
-async def test_home_that_fails_ends_the_console_with_its_page() -> None:
-    """There is nothing to put in its place."""
+async def test_a_failure_of_the_home_screen_ends_the_console_with_code_70() -> None:
     wrong: Any = 7
     with pytest.raises(Exception, match="alerts"):  # noqa: PT012 - it comes when the pilot ends
         async with running(STATE) as seen:
@@ -101,7 +100,7 @@ async def test_home_that_fails_ends_the_console_with_its_page() -> None:
     assert seen.app.return_code == 70
 
 
-async def test_screens_that_fail_faster_than_a_person_opens_them_end_the_console() -> None:
+async def test_repeated_failures_of_a_screen_end_the_console_with_code_70() -> None:
     with pytest.raises(TypeError):  # noqa: PT012 - it comes when the pilot ends
         async with running(BROKEN) as seen:
             for _ in range(FAULTS_MAX):
@@ -120,7 +119,7 @@ class Slow(Widget):
 
 
 @pytest.mark.slow
-async def test_a_tick_while_the_screens_are_taken_down_is_no_fault() -> None:
+async def test_a_tick_during_shutdown_is_not_a_failure() -> None:
     async with running(STATE) as seen:
         await seen.app.screen.mount(Slow())
     assert seen.app.return_code is None

@@ -1,3 +1,5 @@
+"""The frame around the screens: top bar, banners, toasts, and exits."""
+
 import asyncio
 import contextvars
 import os
@@ -28,7 +30,7 @@ from kit.console.snapshot import assert_snapshot
 from kit.console.textual_private import active_app
 from kit.examples import examples
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of
+from kit.samples.fleet import pending_trade_of
 from service_tui.console.app import ConsoleApp
 from service_tui.console.figures import figures
 from service_tui.console.keys import KEYS, bindings_of, key_named
@@ -90,6 +92,13 @@ def test_real_money_is_said_in_words_and_never_gives_way() -> None:
     assert any("live" in tone for tone in tones)
 
 
+@pytest.mark.parametrize(("width", "words"), [(150, "history 2024-09-03"), (60, "2024-09-03")])
+def test_the_day_of_a_history_stays_in_the_head_at_every_width(width: int, words: str) -> None:
+    assert STATE.world is not None
+    world = replace(STATE.world, history="oslo", now=Timestamp(1_725_350_400.0), wall_at=NOW)
+    assert words in line(money_bits(replace(STATE, world=world), NOW), width)
+
+
 def test_what_open_buys_keep_is_not_called_spent() -> None:
     live = with_service(mode=Mode.LIVE, venue=Venue.EVM, embedded=False)
     kept = VenueSumView(Venue.EVM, None, Micros(5_000_000), Micros(0), 0, None, None)
@@ -109,7 +118,7 @@ def crowded() -> DeskState:
         day_pnl=Micros(-1_234_567_890_000),
     )
     limits = replace(STATE.limits, day_trades=4_321, day_resting=1_234, day_trades_max=99_999)
-    held = tuple(held_of(f"h{at}") for at in range(99))
+    held = tuple(pending_trade_of(f"h{at}") for at in range(99))
     return replace(
         STATE,
         seen=old,
@@ -117,14 +126,14 @@ def crowded() -> DeskState:
         account=account,
         limits=limits,
         halt=HaltView(NOW),
-        supervision=replace(STATE.supervision, held=held),
+        supervision=replace(STATE.supervision, pending_trades=held),
     )
 
 
 @pytest.mark.parametrize("width", [80, 100, 120, 160])
 def test_cash_stands_beside_ten_approvals_and_notices(width: int) -> None:
-    held = tuple(held_of(f"h{at}") for at in range(10))
-    state = replace(STATE, supervision=replace(STATE.supervision, held=held))
+    held = tuple(pending_trade_of(f"h{at}") for at in range(10))
+    state = replace(STATE, supervision=replace(STATE.supervision, pending_trades=held))
     shown = line((*money_bits(state, NOW), *approval_bits(state, NOW), *badge_bits(3)), width)
     # Venue and plan stay, whatever waits; the label of the equity goes before the cash does.
     for part in ("sim", "pro", " 8,960.90", "+41.20", "cash 8,214.33", "online 0s"):

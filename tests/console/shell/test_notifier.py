@@ -7,7 +7,7 @@ import pytest
 from textual.notifications import Notification
 
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of, run_of
+from kit.samples.fleet import pending_trade_of, run_of
 from kit.samples.reactor import reactor_state, waiting
 from kit.samples.risk import alert_of, price_alert_of
 from service_tui.console.keys import cap
@@ -106,7 +106,7 @@ def test_of_many_answers_the_last_of_the_gravest_is_shown_and_the_rest_counted()
 LISTED = (
     Notice(1, "bad", "stop loss: sale pending", ALERT),
     Notice(2, "info", "Heron bought 12.00 YES", NoticeKind.SIGNAL),
-    Notice(3, "warn", f"approval needed, {approval_text(held_of())}", NoticeKind.APPROVAL),
+    Notice(3, "warn", f"approval needed, {approval_text(pending_trade_of())}", NoticeKind.APPROVAL),
     Notice(4, "bad", "gauge as heron: exit code 3", NoticeKind.AGENT),
     Notice(5, "warn", "YES above 0.80", NoticeKind.PRICE_ALERT),
     Notice(6, "bad", "the service does not answer", NoticeKind.CONNECTION),
@@ -122,7 +122,9 @@ def with_rows(state: DeskState) -> DeskState:
         state,
         reactor=replace(sample.reactor, signals=(waiting(1, sample),)),
         risk=RiskView(alerts=(alert_of(),), price_alerts=(fired,)),
-        supervision=SupervisionView(held=(held_of(),), runs=(run_of(state=SkillRunState.CRASHED),)),
+        supervision=SupervisionView(
+            pending_trades=(pending_trade_of(),), runs=(run_of(state=SkillRunState.CRASHED),)
+        ),
         service=replace(state.service, phase=Phase.OFFLINE),
     )
 

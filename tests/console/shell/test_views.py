@@ -70,7 +70,7 @@ def test_every_screen_has_its_module_by_its_own_class() -> None:
 
 def test_every_part_of_the_palette_is_imported_by_its_name_and_nothing_else() -> None:
     kinds = [provider() for provider in Views.COMMANDS]
-    assert len({kind.__name__ for kind in kinds}) == len(kinds) == 7
+    assert len({kind.__name__ for kind in kinds}) == len(kinds) == 8
     assert all(issubclass(kind, Provider) for kind in kinds)
     for name in ("Candidate", "CHUNK"):
         with pytest.raises(TypeError, match="no provider"):

@@ -1,3 +1,5 @@
+"""The price chart: lines, axes, entries and news."""
+
 import math
 from collections.abc import Sequence
 from datetime import UTC

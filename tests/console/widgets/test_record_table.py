@@ -1,3 +1,5 @@
+"""The table of records: cursor, sorting, filter, marks, and stored layouts."""
+
 import asyncio
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
@@ -23,10 +25,10 @@ from service_tui.console.keys import bindings_of
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets import table_lines
 from service_tui.console.widgets.columns import Column, fitted, fitted_line, placed
-from service_tui.console.widgets.fall import DEAD_S
+from service_tui.console.widgets.cursor_loss import DEAD_S
 from service_tui.console.widgets.paint import Paint
 from service_tui.console.widgets.record_table import RecordTable, TableState
-from service_tui.console.widgets.table_lines import TableLines, note_place
+from service_tui.console.widgets.table_lines import TableLines
 from service_tui.units import Micros
 
 SIZE = (80, 12)
@@ -298,14 +300,6 @@ async def test_sorting_walks_the_columns_and_shows_its_arrow() -> None:
         assert "↑Price" in screen_lines(app)[0]
         await pilot.press("s")
         assert app.table.state().sort == "name"
-
-
-async def test_rows_without_a_value_come_last_in_both_directions() -> None:
-    app = Bare((Row("none", "x", None), *rows(4)))
-    async with app.run_test(size=SIZE):
-        for falling in (True, False):
-            app.table.sort_by("price", falling=falling)
-            assert app.table.order.key_at(4) == "none"
 
 
 @pytest.mark.slow
@@ -617,20 +611,6 @@ async def test_rows_that_come_in_above_the_fold_are_counted_until_they_were_seen
         assert "new above" not in screen_lines(app)[0]
 
 
-@pytest.mark.parametrize(
-    ("titles", "line"),
-    [
-        ("  question                 ends ", "  question   ▲ 5 new above ends "),
-        ("  question        vol $  ends ", "  question     ▲5 vol $  ends "),
-        ("  question  vol $  ends ", "▲ question  vol $  ends "),
-        ("", "▲"),
-    ],
-)  # fmt: skip
-def test_a_note_in_the_header_hides_no_title(titles: str, line: str) -> None:
-    at, shown = note_place(" ▲ 5 new above ", titles)
-    assert f"{titles[:at]}{shown}{titles[at + len(shown) :]}" == line
-
-
 def test_a_cell_of_the_row_alone_is_laid_out_once_a_row_and_masking() -> None:
     asked: list[str] = []
 
@@ -760,61 +740,6 @@ async def test_the_first_row_after_none_is_no_row_that_a_key_means_at_once() -> 
         assert app.heard[-1] == ("opened", "other")
 
 
-@pytest.mark.slow
-async def test_marked_rows_are_those_of_an_action_else_the_highlighted_one() -> None:
-    app = Bare(rows(3))
-    async with app.run_test(size=SIZE) as pilot:
-
-        def meant() -> list[str]:
-            return [row.key for row in app.table.selected_or_marked()]
-
-        app.table.focus()
-        assert meant() == ["k0"]
-        await pilot.press("j")
-        app.table.action_mark()
-        await pilot.press("j")
-        assert meant() == ["k1"]
-        assert app.heard == [("moved", "k1"), ("moved", "k1"), ("moved", "k2")]
-        lines = screen_lines(app)
-        assert [lines[place][0] != " " for place in (1, 2, 3)] == [False, False, True]
-        assert [lines[place][1] != " " for place in (1, 2, 3)] == [False, True, False]
-        app.table.toggle_all_marks()
-        await pilot.pause()
-        assert (meant(), app.heard[-1]) == (["k0", "k1", "k2"], ("moved", "k2"))
-        assert screen_lines(app)[1][1] != " "
-        app.table.clear_marks()
-        await pilot.pause()
-        assert meant() == ["k2"]
-        assert screen_lines(app)[1][1] == " "
-
-
-@pytest.mark.slow
-async def test_a_cursor_waits_for_its_row_and_a_kept_one_falls_once_all_rows_are_there() -> None:
-    app = Bare()
-    async with app.run_test(size=SIZE) as pilot:
-        app.table.focus()
-        app.table.put_cursor("k30")
-        app.table.show(rows(40))
-        await pilot.pause()
-        assert selected_key(app) == "k30"
-        assert any(line.startswith("▌") and "row 30" in line for line in screen_lines(app))
-        app.table.restore(TableState())
-        assert (selected_key(app), app.table.awaits_cursor) == ("k30", False)
-    kept = Bare()
-    kept.table.restore(TableState(cursor="gone", place=2))
-    async with kept.run_test(size=SIZE):
-        kept.table.settle_cursor()
-        assert kept.table.awaits_cursor
-        # More rows may come: only then it is known that this one is gone.
-        kept.table.show(rows(5))
-        assert (kept.table.order.cursor, kept.table.has_just_fallen) == ("gone", False)
-        kept.table.settle_cursor()
-        assert (kept.table.order.cursor, kept.table.has_just_fallen) == ("k2", True)
-        kept.table.put_cursor("k1")
-        kept.table.settle_cursor()
-        assert selected_key(kept) == "k1"
-
-
 async def test_a_column_that_is_picked_again_is_reversed_and_one_without_an_order_is_none() -> None:
     app = Bare(rows(9))
     async with app.run_test(size=SIZE) as pilot:
@@ -838,16 +763,6 @@ async def test_a_column_that_is_picked_again_is_reversed_and_one_without_an_orde
         assert app.table.state().sort == "price"
 
 
-async def test_a_filter_hides_rows_until_it_is_taken_away() -> None:
-    app = Bare(rows(3))
-    async with app.run_test(size=SIZE) as pilot:
-        for keep, shown in ((lambda row: row.key == "k1", ["row 1"]), (None, ["row 0", "row 1"])):
-            app.table.filter(keep)
-            await pilot.pause()
-            lines = [line.strip("▌ ") for line in screen_lines(app)[1 : 1 + len(shown)]]
-            assert [line.startswith(name) for line, name in zip(lines, shown, strict=True)]
-
-
 @pytest.mark.slow
 async def test_the_last_line_is_the_whole_title_of_the_row_in_focus_if_there_is_room() -> None:
     app = Bare(rows(40))
@@ -869,7 +784,7 @@ async def test_the_last_line_is_the_whole_title_of_the_row_in_focus_if_there_is_
 @pytest.mark.slow
 async def test_a_journal_opens_at_its_newest_row_and_stays_there() -> None:
     app = Bare(rows(3))
-    app.table.is_journal = True
+    app.table.newest_on_top = True
     async with app.run_test(size=SIZE) as pilot:
         app.table.restore(TableState(cursor="k2", place=2))
         assert app.table.highlighted() == rows(3)[0]
@@ -903,7 +818,7 @@ async def test_a_journal_follows_its_newest_row_in_its_own_order_only(
     sort: str | None, *, falling: bool, follows: bool
 ) -> None:
     app = Bare(rows(3))
-    app.table.is_journal, app.table.newest_by = True, "price"
+    app.table.newest_on_top, app.table.newest_by = True, "price"
     async with app.run_test(size=SIZE):
         app.table.sort_by(sort, falling=falling)
         before = app.table.highlighted()
@@ -914,7 +829,7 @@ async def test_a_journal_follows_its_newest_row_in_its_own_order_only(
 @pytest.mark.slow
 async def test_a_journal_that_is_acted_on_holds_its_row_while_it_is_looked_at() -> None:
     app = Bare(rows(3))
-    app.table.is_journal = app.table.holds = True
+    app.table.newest_on_top = app.table.keeps_row = True
     async with app.run_test(size=SIZE) as pilot:
         first, second = Row("n1", "now", 0.5), Row("n2", "now", 0.5)
         # Not all of its rows are here: nobody can have read it.

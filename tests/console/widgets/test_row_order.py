@@ -1,3 +1,5 @@
+"""The order of rows: selection, lost cursors, and marks."""
+
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -252,7 +254,7 @@ def test_lost_marks_stay_lost_over_a_fall_and_a_newer_list_until_a_move() -> Non
     order = order_of(Row("a", 1), Row("b", 2), Row("c", 3))
     order.toggle_mark()
     order.replace([Row("b", 2), Row("c", 3)])
-    order.fall_to(0)
+    order.put_near(0)
     assert order.selected_or_marked() == ()
     order.replace([Row("b", 2), Row("c", 4)])
     assert order.selected_or_marked() == ()

@@ -1,3 +1,5 @@
+"""The height of a text block when its text changes."""
+
 import pytest
 from textual.app import App, ComposeResult
 from textual.containers import VerticalScroll

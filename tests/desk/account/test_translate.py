@@ -1,3 +1,5 @@
+"""The service's answers on an account as views of the desk."""
+
 import json
 from datetime import UTC, datetime
 from typing import Any

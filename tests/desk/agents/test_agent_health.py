@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kit.samples.desk import NOW
-from kit.samples.fleet import fleet_state, held_of, leash_of, limits_of, run_of
+from kit.samples.fleet import fleet_state, leash_of, limits_of, pending_trade_of, run_of
 from service_tui.desk.agents.health import (
     _REASONS,
     QUIET_S,
@@ -18,7 +18,7 @@ from service_tui.desk.agents.health import (
     strictest_leash,
 )
 from service_tui.desk.slices.supervision import Pace, SkillRunState, SupervisionView
-from service_tui.terms import Action, AgentStatus, HeldStatus, LeashMode, Side
+from service_tui.terms import Action, AgentStatus, LeashMode, PendingStatus, Side
 from service_tui.units import ONE, Micros, Timestamp
 
 HERON = replace(
@@ -47,8 +47,8 @@ def runs(**other: object) -> SupervisionView:
         (HERON, runs(state=SkillRunState.DONE, report="daily budget reached"), Health.BUDGET,
          "daily budget reached"),
         (replace(HERON, limits=limits_of(buys_today=500)), NONE, Health.LIMIT, "500/500 buys"),
-        (HERON, SupervisionView(held=(held_of(), held_of("h2"))), Health.NEEDS_APPROVAL,
-         "2 trades need approval"),
+        (HERON, SupervisionView(pending_trades=(pending_trade_of(), pending_trade_of("h2"))),
+         Health.NEEDS_APPROVAL, "2 trades need approval"),
         (replace(HERON, last_trade_at=None),
          runs(pace=Pace.LOOP, started_at=Timestamp(NOW - SILENT_S - 61)), Health.SILENT,
          "no trade for 11 minutes"),
@@ -62,16 +62,17 @@ def runs(**other: object) -> SupervisionView:
          Health.STOPPED, "mean-reversion"),
         (HERON, SupervisionView(leashes=(FULL,), runs=(run_of(state=SkillRunState.STOPPING),)),
          Health.BUDGET, "82.00 of 82.00"),
-        (HERON, SupervisionView(leashes=(FULL,), held=(held_of(),),
+        (HERON, SupervisionView(leashes=(FULL,), pending_trades=(pending_trade_of(),),
                                 runs=(run_of(state=SkillRunState.STOPPED),)),
          Health.STOPPED, "1 traded; 1 trade needs approval"),
-        (HERON, SupervisionView(held=(held_of(), held_of("h2")),
+        (HERON, SupervisionView(pending_trades=(pending_trade_of(), pending_trade_of("h2")),
                                 runs=(run_of(state=SkillRunState.DONE, why="it ended"),)),
          Health.STOPPED, "it ended; 2 trades need approval"),
-        (replace(HERON, paused=True), SupervisionView(held=(held_of(),), runs=(run_of(),)),
+        (replace(HERON, paused=True),
+         SupervisionView(pending_trades=(pending_trade_of(),), runs=(run_of(),)),
          Health.PAUSED, "sales only; 1 trade needs approval"),
-        (HERON, SupervisionView(held=(held_of(),), runs=(run_of(),)), Health.NEEDS_APPROVAL,
-         "1 trade needs approval"),
+        (HERON, SupervisionView(pending_trades=(pending_trade_of(),), runs=(run_of(),)),
+         Health.NEEDS_APPROVAL, "1 trade needs approval"),
         (HERON, NONE, Health.ACTIVE, "trading"),
         (replace(HERON, last_trade_at=Timestamp(NOW - 3 * QUIET_S)), NONE, Health.QUIET, "3 hours"),
         (replace(HERON, last_trade_at=None), NONE, Health.NEW, "no trades yet"),
@@ -96,25 +97,28 @@ def test_an_agent_is_told_by_the_worst_that_is_true_of_it(
     ],
 )
 def test_what_waits_is_counted_beside_the_state(state: SkillRunState, health: Health) -> None:
-    of_another = replace(held_of("h3"), agent_id="another")
-    view = SupervisionView(held=(held_of(), held_of("h2"), of_another), runs=(run_of(state=state),))
+    of_another = replace(pending_trade_of("h3"), agent_id="another")
+    view = SupervisionView(
+        pending_trades=(pending_trade_of(), pending_trade_of("h2"), of_another),
+        runs=(run_of(state=state),),
+    )
     told = health_of(HERON, view, NOW)
     assert (told.health, told.waiting) == (health, 2)
-    assert health_of(HERON, replace(view, held=()), NOW).waiting == 0
+    assert health_of(HERON, replace(view, pending_trades=()), NOW).waiting == 0
 
 
 def test_one_skill_that_goes_on_asks_also_where_another_was_stopped() -> None:
     ended, other = run_of("r2", state=SkillRunState.STOPPED), run_of(state=SkillRunState.RESTING)
-    view = SupervisionView(held=(held_of(),), runs=(ended, other))
+    view = SupervisionView(pending_trades=(pending_trade_of(),), runs=(ended, other))
     assert health_of(HERON, view, NOW).health is Health.NEEDS_APPROVAL
 
 
 def test_what_is_of_another_agent_says_nothing_of_this_one() -> None:
     crashed = run_of(state=SkillRunState.CRASHED, ended_at=Timestamp(NOW), budget=Micros(ONE))
-    refused = held_of("h2", status=HeldStatus.REFUSED, decided_at=Timestamp(NOW))
+    refused = pending_trade_of("h2", status=PendingStatus.REFUSED, decided_at=Timestamp(NOW))
     view = SupervisionView(
         leashes=(replace(FULL, agent_id="another"),),
-        held=(replace(held_of(), agent_id="another"),),
+        pending_trades=(replace(pending_trade_of(), agent_id="another"),),
         decided=(replace(refused, agent_id="another"),),
         runs=(
             replace(crashed, agent_id="another"),
@@ -168,9 +172,9 @@ def test_the_stricter_of_the_leashes_of_agent_and_skill_is_told() -> None:
 def test_the_last_action_is_the_newest_of_trade_request_decision_and_run() -> None:
     early = replace(HERON, last_trade_at=Timestamp(NOW - 500))
     assert last_action(early, NONE, ()) == ("traded", NOW - 500)
-    asked = SupervisionView(held=(held_of(),))
+    asked = SupervisionView(pending_trades=(pending_trade_of(),))
     assert last_action(early, asked, ()) == ("asks: buy YES 25.00", NOW - 40)
-    refused = held_of("h0", status=HeldStatus.REFUSED, decided_at=Timestamp(NOW - 10))
+    refused = pending_trade_of("h0", status=PendingStatus.REFUSED, decided_at=Timestamp(NOW - 10))
     decided = replace(asked, decided=(refused,))
     assert last_action(early, decided, ()) == ("refused: buy YES 25.00", NOW - 10)
     ended = run_of(state=SkillRunState.CRASHED, ended_at=Timestamp(NOW - 1))
@@ -183,8 +187,8 @@ def test_the_last_action_is_the_newest_of_trade_request_decision_and_run() -> No
 
 
 def test_what_still_waits_of_an_agent_or_a_skill_is_counted() -> None:
-    one = held_of(skill_slug="mean-reversion")
-    view = SupervisionView(held=(one, replace(one, held_id="other", skill_slug="")))
+    one = pending_trade_of(skill_slug="mean-reversion")
+    view = SupervisionView(pending_trades=(one, replace(one, pending_id="other", skill_slug="")))
     assert still_waiting(view, one.agent_id) == "; 2 trades need approval"
     assert still_waiting(view, one.agent_id, "mean-reversion").startswith(
         "; 1 trade needs approval"
@@ -240,7 +244,7 @@ SPENT = leash_of(budget=Micros(80 * ONE), spent=Micros(81 * ONE))
         ),
         (
             HERON,
-            SupervisionView(held=(held_of(),)),
+            SupervisionView(pending_trades=(pending_trade_of(),)),
             "1 trade needs approval",
         ),
         (
@@ -385,10 +389,10 @@ def test_a_run_that_goes_on_began_and_one_that_ended_ended() -> None:
 def test_a_sale_is_told_by_its_shares_and_the_last_decision_alone() -> None:
     agent = replace(HERON, last_trade_at=None)
     sale = {"action": Action.SELL, "shares": Micros(12_500_000), "side": Side.NO}
-    view = SupervisionView(held=(held_of(**sale),))
+    view = SupervisionView(pending_trades=(pending_trade_of(**sale),))
     assert last_action(agent, view, ()) == ("asks: sell NO 12.50", NOW - 40)
-    newest = held_of("h1", status=HeldStatus.REFUSED, decided_at=None)
-    older = held_of("h2", status=HeldStatus.REFUSED, decided_at=Timestamp(NOW))
+    newest = pending_trade_of("h1", status=PendingStatus.REFUSED, decided_at=None)
+    older = pending_trade_of("h2", status=PendingStatus.REFUSED, decided_at=Timestamp(NOW))
     assert last_action(agent, SupervisionView(decided=(newest, older)), ()) is None
 
 

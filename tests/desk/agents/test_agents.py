@@ -10,15 +10,13 @@ from pathlib import Path
 import pytest
 
 from kit.desk.faults import breaking, ready
-from kit.service.stage import OPERATOR, Stage, client_of, first_state, open_stage, open_test_desk
+from kit.service.stage import Stage, client_of, first_state, open_stage, open_test_desk
 from service_tui.client.client import Client
 from service_tui.client.errors import Called, ServiceFaultError, UnauthenticatedError
-from service_tui.client.keys import Key, Keys
-from service_tui.desk.agents.handlers import OWN_KEY
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import (
     AgentAct,
-    ApproveHeld,
+    ApproveTrade,
     DetachSkill,
     Govern,
     PauseAll,
@@ -27,23 +25,16 @@ from service_tui.desk.commands.agents import (
 )
 from service_tui.desk.commands.settings import Forget
 from service_tui.desk.desk import Desk
-from service_tui.desk.feed.event_stream import REFRESH_EVERY_S
 from service_tui.desk.fill_tickets import fill_tickets
 from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.supervision import Pace
-from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.engine.books.liquidity import fee_rate_bps
-from service_tui.engine.events import KeyRotated
-from service_tui.server.embedded import BASE_URL
 from service_tui.server.events.listeners import Subscription
-from service_tui.server.http.access import hash_of
 from service_tui.storage.blotter import Blotter
 from service_tui.terms import Action, AgentStatus, LeashMode, Plan, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.agents import RegisterRequest
-from service_tui.wire.endpoints.desk import DESK_AGENTS
 from service_tui.wire.endpoints.fleet import DESK_REFUSE
 from service_tui.wire.endpoints.public import AGENT, MARKETS, PLACE_TRADE, POSITIONS, REGISTER
 from service_tui.wire.events import EventBody
@@ -214,22 +205,6 @@ async def test_a_trade_of_the_own_agent_elsewhere_is_looked_at_at_once(tmp_path:
         await until(desk, lambda s: s.trades, stage, within_s=1.0)
 
 
-@pytest.mark.slow
-async def test_a_burst_of_trades_asks_for_the_agents_now_and_then_only(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (desk, stage, _, asked):
-        agent, _ = await registered(stage)
-        market = stage.open_markets()[0]
-        await until(desk, lambda s: NAME in names(s), stage)
-        asked.clear()
-        began = stage.clock.monotonic()
-        for _ in range(30):
-            await buy(agent, market.market_id, 1.0)
-        await until(desk, lambda s: len(s.fills) == 30, stage)
-        await until(desk, lambda s: the(s).trades_count == 30, stage, within_s=2.0)
-        passed = stage.clock.monotonic() - began
-        assert asked.count(DESK_AGENTS.path) <= 2 + passed / REFRESH_EVERY_S
-
-
 @pytest.mark.parametrize(
     ("command", "text"),
     [
@@ -241,9 +216,9 @@ async def test_a_burst_of_trades_asks_for_the_agents_now_and_then_only(tmp_path:
             "leash heron: auto, 1,234.56 a day",
         ),
         (SetLeash("a", NAME, LeashMode.AUTO, budget=Micros(0)), "leash heron: auto, 0.00 a day"),
-        (ApproveHeld("h", "buy YES"), "approve: buy YES"),
-        (ApproveHeld("h", "buy YES", Micros(2_500_000)), "approve for 2.50: buy YES"),
-        (ApproveHeld("h", "buy YES", not_above=0.47), "approve not above 0.47: buy YES"),
+        (ApproveTrade("h", "buy YES"), "approve: buy YES"),
+        (ApproveTrade("h", "buy YES", Micros(2_500_000)), "approve for 2.50: buy YES"),
+        (ApproveTrade("h", "buy YES", not_above=0.47), "approve not above 0.47: buy YES"),
         (PauseAll(paused=True), "pause all agents"),
         (PauseAll(paused=False), "resume all agents"),
         (StartSkill("weather", Pace.EVERY, 90, name=NAME), "run weather every 90 s as heron"),
@@ -267,42 +242,19 @@ async def test_a_trade_that_waits_is_shown_at_once_and_so_is_its_end(tmp_path: P
         await until(desk, lambda s: s.supervision.leashes, stage, within_s=1.0)
         market = stage.open_markets()[0]
         order = TradeRequest(market_id=market.market_id, side=Side.NO, amount=5.0)
-        held = (await agent.call(PLACE_TRADE, body=order)).answer
+        pending = (await agent.call(PLACE_TRADE, body=order)).answer
         # Polled it would take two seconds.
-        state = await until(desk, lambda s: s.supervision.held, stage, within_s=1.0)
-        assert state.supervision.held[0].held_id == held.trade_id
+        state = await until(desk, lambda s: s.supervision.pending_trades, stage, within_s=1.0)
+        assert state.supervision.pending_trades[0].pending_id == pending.trade_id
         # More freedom lets nothing go that waits already: that is said.
         desk.submit(SetLeash(agent_id, NAME, LeashMode.AUTO))
         still = "1 trade needs approval"
         await until(desk, lambda s: any(still in one.text for one in s.notices), stage)
         await stage.client.call(
-            DESK_REFUSE, path={"held_id": held.trade_id}, body=RefuseRequest(reason="no")
+            DESK_REFUSE, path={"held_id": pending.trade_id}, body=RefuseRequest(reason="no")
         )
-        await until(desk, lambda s: not s.supervision.held, stage, within_s=1.0)
+        await until(desk, lambda s: not s.supervision.pending_trades, stage, within_s=1.0)
         assert desk.state.supervision.decided[0].reason == "no"
-
-
-@pytest.mark.slow
-async def test_a_stream_that_breaks_is_taken_up_where_it_ended(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (desk, stage, told, _):
-        agent, _ = await registered(stage)
-        market_id = stage.open_markets()[0].market_id
-        await buy(agent, market_id, 1.0)
-        heard = (await until(desk, lambda s: s.fills, stage)).fills[0].seq
-        told.tear()
-        await until(desk, lambda s: not s.listening, stage)
-        await buy(agent, market_id, 2.0)
-        # Without the stream it is polled as ever.
-        await until(desk, lambda s: the(s).trades_count == 2, stage, within_s=6.0)
-        # And the fill that nobody told is read in the history.
-        await until(desk, lambda s: len(s.fills) == 2, stage, within_s=6.0)
-        assert {bool(one.seq) for one in desk.state.fills} == {True, False}
-        told.is_broken = False
-        heard_all = lambda s: s.listening and all(one.seq for one in s.fills)  # noqa: E731
-        await until(desk, heard_all, stage, within_s=6.0)
-        assert len(desk.state.fills) == 2
-        assert told.opened[0] is None
-        assert told.opened[-1] == heard
 
 
 @pytest.mark.slow
@@ -383,16 +335,6 @@ async def test_the_wallet_is_read_again_once_its_own_agent_is_claimed(tmp_path: 
 
 
 @pytest.mark.slow
-async def test_the_plan_of_new_agents_is_chosen(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (desk, stage, _, _):
-        desk.submit(Govern(AgentAct.PLAN, plan=Plan.ELITE))
-        await until(desk, lambda s: s.fleet.plan is Plan.ELITE, stage, within_s=2.0)
-        await registered(stage)
-        state = await until(desk, lambda s: NAME in names(s), stage)
-        assert the(state).plan is Plan.ELITE
-
-
-@pytest.mark.slow
 async def test_a_new_key_is_shown_once_and_stands_nowhere_else(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -414,104 +356,3 @@ async def test_a_new_key_is_shown_once_and_stands_nowhere_else(
         assert Blotter(stage.database).recent(10) == []
     assert files_with("heron", tmp_path)
     assert files_with(key, tmp_path) == []
-
-
-@pytest.mark.slow
-async def test_a_claim_code_is_shown_with_the_page_that_asks_for_it(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (desk, stage, _, _):
-        _, agent_id = await registered(stage)
-        await until(desk, lambda s: NAME in names(s), stage)
-        desk.submit(Govern(AgentAct.CODE, agent_id, NAME))
-        revealed = (await until(desk, lambda s: s.revealed, stage)).revealed
-        assert not revealed.is_key
-        assert revealed.secret
-        assert revealed.claim_url == the(desk.state).claim_url
-        assert revealed.expires_at > stage.clock.now()
-
-
-@pytest.mark.slow
-async def test_the_own_agents_key_is_changed_and_never_shown(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, speed=0) as stage:
-        kept, renewed = list[str](), list[str]()
-        stage.sim.service.keep_own_key = kept.append
-
-        def renew() -> bool:
-            others = kept != renewed
-            if others:
-                renewed[:] = kept
-                stage.client.renew(Keys(Key(kept[-1], BASE_URL), Key(OPERATOR, BASE_URL)))
-            return others
-
-        async with open_test_desk(stage, renew=renew) as desk:
-            await until(desk, ready, stage)
-            desk.submit(Govern(AgentAct.NEW_KEY, stage.agent_id, "tester"))
-            state = await until(desk, lambda s: s.notices, stage)
-            assert state.notices[-1].text == OWN_KEY
-            assert state.revealed is None
-            assert kept == renewed != [stage.key]
-            # And when it was changed elsewhere, the desk finds out by itself.
-            service = stage.sim.service
-            kept.append("sk_live_a_third_key_of_the_desk")
-            event = KeyRotated(stage.agent_id, stage.clock.now(), hash_of(kept[-1]))
-            await service.world_store.commit(service.world.decide(event))
-            before = desk.state.seen.get(Topic.POSITIONS, 0.0)
-            await until(desk, lambda _: renewed == kept, stage)
-            await until(desk, lambda s: s.seen.get(Topic.POSITIONS, 0.0) > before, stage)
-            assert desk.state.service.phase is Phase.ONLINE
-
-
-@pytest.mark.slow
-async def test_where_nobody_keeps_the_own_key_it_is_not_changed(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (desk, stage, _, _):
-        desk.submit(Govern(AgentAct.NEW_KEY, stage.agent_id, "tester"))
-        state = await until(desk, lambda s: s.notices, stage)
-        assert "the console itself trades with" in state.notices[-1].text
-        assert state.revealed is None
-
-
-@pytest.mark.slow
-async def test_a_read_only_desk_governs_nobody(tmp_path: Path) -> None:
-    async with listening(tmp_path, read_only=True) as (desk, stage, _, _):
-        desk.submit(Govern(AgentAct.PAUSE, stage.agent_id, "tester"))
-        state = await until(desk, lambda s: s.notices, stage)
-        assert "read-only" in state.notices[-1].text
-        assert not stage.agent.settings.trading_paused
-
-
-@pytest.mark.slow
-async def test_what_was_not_done_says_so(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (desk, stage, _, _):
-        desk.submit(Govern(AgentAct.CLAIM, "agent-nobody", "nobody"))
-        state = await until(desk, lambda s: s.notices, stage)
-        assert state.notices[-1].tone == "bad"
-        assert state.notices[-1].text.startswith("claim nobody: ")
-
-
-@pytest.mark.slow
-async def test_agents_of_another_service_are_not_governed(tmp_path: Path) -> None:
-    initial = first_state()
-    away = replace(initial, service=replace(initial.service, embedded=False))
-    async with open_stage(tmp_path) as stage, open_test_desk(stage, away) as desk:
-        desk.submit(Govern(AgentAct.PAUSE, stage.agent_id, "tester"))
-        state = await until(desk, lambda s: s.notices, stage)
-        assert "embedded service" in state.notices[-1].text
-        assert Topic.AGENTS not in state.seen
-
-
-@pytest.mark.slow
-async def test_who_is_paused_or_let_go_with_all_others_is_named(tmp_path: Path) -> None:
-    async with listening(tmp_path) as (desk, stage, _, _):
-        for name in (NAME, "gull"):
-            await registered(stage, name)
-        await until(desk, lambda s: len(s.fleet.agents) == 3, stage)
-        for paused, words in ((True, "paused (sales only)"), (False, "may buy again")):
-            await desk.submit(PauseAll(paused=paused)).wait()
-            said = [one.text for one in desk.state.notices]
-            assert {f"2 agents {words}: heron, gull", f"2 agents {words}: gull, heron"} & {*said}
-            await until(
-                desk,
-                lambda s, p=paused: all(a.paused is p for a in s.fleet.agents if not a.is_own),
-                stage,
-            )
-        await desk.submit(PauseAll(paused=False)).wait()
-        assert "0 agents may buy again" in [one.text for one in desk.state.notices]

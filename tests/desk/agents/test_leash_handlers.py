@@ -7,13 +7,13 @@ import pytest
 
 from kit.desk.offline import Asked, Offline
 from kit.samples.desk import sample_state
-from kit.samples.fleet import held_of
+from kit.samples.fleet import pending_trade_of
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.desk.agents.leash_handlers import HandOrder, carry_out
 from service_tui.desk.commands.agents import (
-    ApproveHeld,
+    ApproveTrade,
     PauseAll,
-    RefuseHeld,
+    RefuseTrade,
     RemoveAgentAlert,
     SetAgentAlert,
     SetLeash,
@@ -89,16 +89,16 @@ async def test_a_leash_is_taken_off_of_the_skill_that_is_named() -> None:
 
 async def test_more_freedom_lets_nothing_go_that_waits_and_says_so() -> None:
     on = desk()
-    held = (held_of("h1"), held_of("h2", agent_id="a-3"))
-    on.state = replace(on.state, supervision=SupervisionView(held=held))
+    pending = (pending_trade_of("h1"), pending_trade_of("h2", agent_id="a-3"))
+    on.state = replace(on.state, supervision=SupervisionView(pending_trades=pending))
     await carry_out(SetLeash("a-2", "heron", LeashMode.AUTO), on.ports)
     assert on.words == [("good", "leash heron: auto; 1 trade needs approval")]
 
 
 async def test_an_approval_goes_out_at_the_size_that_was_given() -> None:
     on = desk()
-    await carry_out(ApproveHeld("h1", "buy YES", Micros(2_500_000)), on.ports)
-    await carry_out(ApproveHeld("h2", "buy NO"), on.ports)
+    await carry_out(ApproveTrade("h1", "buy YES", Micros(2_500_000)), on.ports)
+    await carry_out(ApproveTrade("h2", "buy NO"), on.ports)
     assert on.asked == [
         Asked(DESK_APPROVE, {"held_id": "h1"}, ApproveRequest(amount=2.5)),
         Asked(DESK_APPROVE, {"held_id": "h2"}, ApproveRequest(amount=None)),
@@ -111,8 +111,8 @@ async def test_an_approval_goes_out_at_the_size_that_was_given() -> None:
 
 async def test_an_approval_carries_the_worst_price_that_was_allowed() -> None:
     on = desk()
-    await carry_out(ApproveHeld("h1", "buy YES", not_above=0.47), on.ports)
-    await carry_out(ApproveHeld("h2", "sell YES", not_below=0.4), on.ports)
+    await carry_out(ApproveTrade("h1", "buy YES", not_above=0.47), on.ports)
+    await carry_out(ApproveTrade("h2", "sell YES", not_below=0.4), on.ports)
     assert on.asked == [
         Asked(DESK_APPROVE, {"held_id": "h1"}, ApproveRequest(not_above=0.47)),
         Asked(DESK_APPROVE, {"held_id": "h2"}, ApproveRequest(not_below=0.4)),
@@ -135,14 +135,14 @@ async def test_an_approval_that_bought_nothing_is_no_success(
     trade: object, reason: str, why: str
 ) -> None:
     on = desk(SimpleNamespace(trade=trade, held=SimpleNamespace(reason=reason)))
-    await carry_out(ApproveHeld("h1", "buy YES"), on.ports)
+    await carry_out(ApproveTrade("h1", "buy YES"), on.ports)
     assert on.told == [Noticed("bad", f"approve: buy YES: {why}", NoticeKind.APPROVAL)]
     assert on.woken == AFTER
 
 
 async def test_a_refusal_carries_its_reason_to_the_agent() -> None:
     on = desk()
-    await carry_out(RefuseHeld("h1", "buy YES", "too early"), on.ports)
+    await carry_out(RefuseTrade("h1", "buy YES", "too early"), on.ports)
     assert on.asked == [Asked(DESK_REFUSE, {"held_id": "h1"}, RefuseRequest(reason="too early"))]
     assert on.told == [Noticed("good", "refused: buy YES", NoticeKind.APPROVAL)]
 
@@ -175,8 +175,8 @@ async def test_without_agents_nobody_is_paused() -> None:
 
 ORDERS = [
     SetLeash("a-2", "heron", LeashMode.ASK),
-    ApproveHeld("h1", "buy YES"),
-    RefuseHeld("h1", "buy YES"),
+    ApproveTrade("h1", "buy YES"),
+    RefuseTrade("h1", "buy YES"),
     PauseAll(paused=True),
 ]
 

@@ -19,11 +19,11 @@ from service_tui.desk.agents.proxy_lookup import DESK_REF, marked
 from service_tui.desk.agents.skill_proxy import SkillProxies
 from service_tui.desk.agents.skill_spending import SkillSpending
 from service_tui.desk.agents.stored_leash import StoredLeash
-from service_tui.desk.commands.agents import ApproveHeld
+from service_tui.desk.commands.agents import ApproveTrade
 from service_tui.desk.facts import Fact, Noticed
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.slices.tickets import NO_TRACE
-from service_tui.terms import HeldStatus, LeashMode
+from service_tui.terms import LeashMode, PendingStatus
 from service_tui.units import ONE, Micros
 
 HORIZON_S = 620.0
@@ -48,12 +48,12 @@ class Lost:
         return await raw_call(self.way, "POST /api/sdk/trade", json.dumps(body).encode())
 
     async def approve(self) -> str:
-        (held_id,) = self.leash.waiting
-        await self.lines.carry_out(ApproveHeld(held_id, "it"))
-        return held_id
+        (pending_id,) = self.leash.waiting
+        await self.lines.carry_out(ApproveTrade(pending_id, "it"))
+        return pending_id
 
     @property
-    def row(self) -> HeldView:
+    def row(self) -> PendingTradeView:
         (row,) = self.leash.decided
         return row
 
@@ -104,12 +104,12 @@ async def lost(
 async def test_a_buy_that_was_carried_out_is_found_and_told(tmp_path: Path, fault: Fault) -> None:
     async with lost(tmp_path, fault) as it:
         await it.buy(5.0, edge=0.1)
-        held_id = await it.approve()
-        assert it.row.status is HeldStatus.UNKNOWN
+        pending_id = await it.approve()
+        assert it.row.status is PendingStatus.UNKNOWN
         assert "checking the trades" in it.row.reason
         assert it.leash.spent == 5 * ONE
         await it.wait(20)
-        assert (it.row.held_id, it.row.status) == (held_id, HeldStatus.APPROVED)
+        assert (it.row.pending_id, it.row.status) == (pending_id, PendingStatus.APPROVED)
         assert "it executed: " in it.row.reason
         assert it.row.trade_id
         assert any("it executed" in words for words in it.noticed)
@@ -132,11 +132,11 @@ async def test_one_that_never_came_counts_until_it_has_surely_left_no_trace(
         await it.buy(5.0)
         await it.approve()
         await it.wait(300)
-        assert (it.row.status, it.leash.spent) == (HeldStatus.UNKNOWN, 5 * ONE)
+        assert (it.row.status, it.leash.spent) == (PendingStatus.UNKNOWN, 5 * ONE)
         # Nothing that would break the budget passes meanwhile.
         assert b"LEASH_BUDGET" in await it.buy(4.0)
         await it.wait(HORIZON_S - 300)
-        assert it.row.status is HeldStatus.FAILED
+        assert it.row.status is PendingStatus.FAILED
         assert it.row.reason.startswith(NO_TRACE)
         assert it.leash.spent == it.really == 0
         assert SkillSpending(tmp_path).rows()[spending_of(it)][1] == 0
@@ -159,7 +159,7 @@ async def test_where_the_trades_cannot_be_read_it_stays_spent_and_is_found_later
         await it.buy(5.0)
         await it.approve()
         await it.wait(HORIZON_S + 60)
-        assert it.row.status is HeldStatus.UNKNOWN
+        assert it.row.status is PendingStatus.UNKNOWN
         assert "cannot be read" in it.row.reason
         assert it.leash.spent == 5 * ONE
         told = len(it.noticed)
@@ -167,49 +167,8 @@ async def test_where_the_trades_cannot_be_read_it_stays_spent_and_is_found_later
         assert len(it.noticed) == told, "a doubt is told once"
         it.line.fault = lambda _: None
         await it.wait(70)
-        assert it.row.status is HeldStatus.APPROVED
+        assert it.row.status is PendingStatus.APPROVED
         assert it.leash.spent == 5 * ONE
-
-
-@pytest.mark.slow
-async def test_a_service_that_keeps_notes_to_itself_proves_nothing(tmp_path: Path) -> None:
-    async with lost(tmp_path, Fault.LOST) as it:
-        inner = it.line.inner
-
-        class Forgetful(httpx.AsyncBaseTransport):
-            async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-                answer = await inner.handle_async_request(request)
-                if request.url.path != TRADES:
-                    return answer
-                body = json.loads(await answer.aread())
-                body["trades"] = [
-                    {name: one for name, one in row.items() if name != "signal_data"}
-                    for row in body["trades"]
-                ]
-                return said(body)
-
-        it.line.inner = Forgetful()
-        await it.buy(5.0)
-        await it.approve()
-        await it.wait(HORIZON_S + 60)
-        assert it.row.status is HeldStatus.UNKNOWN
-        assert "without a reference" in it.row.reason
-        assert it.leash.spent == it.really == 5 * ONE
-
-
-@pytest.mark.slow
-async def test_a_buy_without_a_row_counts_as_long_and_no_longer(tmp_path: Path) -> None:
-    async with lost(tmp_path, None, LeashMode.AUTO) as it:
-        it.line.fault = lambda one: said({"error": "?"}, 502) if is_order(one) else None
-        assert status(await it.buy(5.0)) == 502
-        assert (it.leash.spent, len(it.leash.unknown)) == (5 * ONE, 1)
-        # The run begins anew, under the same name: what is unknown goes with it.
-        fresh = replace(it.leash, unknown={}, decided=[], waiting={})
-        await it.lines.open("r1", fresh, it.stage.key)
-        assert len(fresh.unknown) == 1
-        await it.wait(HORIZON_S + 60)
-        assert (fresh.spent, fresh.unknown) == (0, {})
-        assert any(NO_TRACE in words for words in it.noticed)
 
 
 async def anew(it: Lost) -> StoredLeash:
@@ -255,7 +214,7 @@ async def test_a_buy_on_its_way_ends_on_the_leash_that_its_run_has_then(
             fresh = await anew(it)
             it.line.released.set()
         (row,) = fresh.decided
-        assert row.status is (HeldStatus.UNKNOWN if left else HeldStatus.FAILED)
+        assert row.status is (PendingStatus.UNKNOWN if left else PendingStatus.FAILED)
         assert (fresh.spent, len(fresh.unknown)) == (left, bool(left))
 
 
@@ -278,31 +237,6 @@ async def test_what_is_not_written_down_is_not_given_back(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-async def test_a_sure_no_is_not_looked_up(tmp_path: Path) -> None:
-    async with lost(tmp_path, None, LeashMode.AUTO) as it:
-        answer = said({"success": False, "error": "too thin"})
-        it.line.fault = lambda one: answer if is_order(one) else None
-        await it.buy(5.0)
-        assert (it.leash.spent, it.leash.unknown) == (0, {})
-        await it.wait(30)
-        assert it.line.asked(TRADES) == 0
-
-
-@pytest.mark.slow
-async def test_a_garbled_list_of_trades_ends_nothing(tmp_path: Path) -> None:
-    async with lost(tmp_path, Fault.LOST) as it:
-        await it.buy(5.0)
-        await it.approve()
-        it.line.fault = lambda _: said({}, content_encoding="gzip")
-        await it.wait(30)
-        assert it.line.asked(TRADES)
-        assert it.row.status is HeldStatus.UNKNOWN
-        it.line.fault = lambda _: None
-        await it.wait(20)
-        assert it.row.status is HeldStatus.APPROVED
-
-
-@pytest.mark.slow
 async def test_a_buy_is_looked_up_whatever_breaks_after_it_left(tmp_path: Path) -> None:
     async with lost(tmp_path, Fault.SILENT) as it:
         await it.buy(5.0)
@@ -316,7 +250,7 @@ async def test_a_buy_is_looked_up_whatever_breaks_after_it_left(tmp_path: Path) 
             approving.cancel()
         assert it.leash.spent == it.really == 5 * ONE
         await it.wait(20)
-        assert it.row.status is HeldStatus.APPROVED
+        assert it.row.status is PendingStatus.APPROVED
         assert it.leash.unknown == {}
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from kit.samples.desk import NOW, sample_state
-from service_tui.client.keys import Key
+from service_tui.client.api_keys import ApiKey
 from service_tui.client.passing import NotPassedError, Passed
 from service_tui.clock import ManualClock
 from service_tui.desk.agents.proxy_lookup import (
@@ -28,7 +28,7 @@ from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.tickets import NO_TRACE, NOT_FOUND
 from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.trading.lookup import UNKNOWN_HORIZON_S, TradeSearch
-from service_tui.terms import HeldStatus, Side, TradeStatus, Venue
+from service_tui.terms import PendingStatus, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.trades import SIGNAL_BYTES_MAX, SIGNAL_KEYS_MAX
 
@@ -51,18 +51,18 @@ def search(*found: TradeView, **other: Any) -> TradeSearch:
 @pytest.mark.parametrize(
     ("changes", "end"),
     [
-        ({}, LookupEnd(HeldStatus.APPROVED,
+        ({}, LookupEnd(PendingStatus.APPROVED,
                        "no response, but it executed: 12.35 shares for 6.50", "t-9")),
         ({"status": TradeStatus.CANCELLED}, LookupEnd(
-            HeldStatus.APPROVED, "no response, but it executed: 12.35 shares for 6.50", "t-9")),
+            PendingStatus.APPROVED, "no response, but it executed: 12.35 shares for 6.50", "t-9")),
         ({"status": TradeStatus.UNCONFIRMED}, LookupEnd(
-            HeldStatus.APPROVED, "no response, but it executed: 12.35 shares for 6.50", "t-9")),
+            PendingStatus.APPROVED, "no response, but it executed: 12.35 shares for 6.50", "t-9")),
         ({"status": TradeStatus.FAILED}, LookupEnd(
-            HeldStatus.FAILED, "received, then failed", "t-9", is_back=True)),
+            PendingStatus.FAILED, "received, then failed", "t-9", is_back=True)),
         ({"status": TradeStatus.CANCELLED, "shares": Micros(0)}, LookupEnd(
-            HeldStatus.FAILED, "received, ended unfilled", "t-9", is_back=True)),
+            PendingStatus.FAILED, "received, ended unfilled", "t-9", is_back=True)),
         ({"status": TradeStatus.SUBMITTED, "shares": Micros(0)}, LookupEnd(
-            HeldStatus.APPROVED, "no response; it is an open order", "t-9")),
+            PendingStatus.APPROVED, "no response; it is an open order", "t-9")),
         ({"status": TradeStatus.UNCONFIRMED, "shares": Micros(0)}, None),
     ],
 )  # fmt: skip
@@ -77,15 +77,15 @@ def test_what_is_not_found_waits_for_its_horizon_and_is_then_free_or_counted() -
     assert (is_overdue(BUY, at_horizon), is_overdue(BUY, LATE)) == (False, True)
     assert _end_of(BUY, search(), "", at_horizon) is None
     assert _end_of(BUY, search(), "", LATE) == LookupEnd(
-        HeldStatus.FAILED, f"{NO_TRACE}: not counted as spent", is_back=True
+        PendingStatus.FAILED, f"{NO_TRACE}: not counted as spent", is_back=True
     )
     assert _end_of(BUY, search(), "no list", LATE) == LookupEnd(
-        HeldStatus.UNKNOWN, f"{NOT_FOUND}: no list; counted as spent", may_turn_up=True
+        PendingStatus.UNKNOWN, f"{NOT_FOUND}: no list; counted as spent", may_turn_up=True
     )
     listed = replace(TRADE, status=TradeStatus.UNCONFIRMED, shares=Micros(0))
     text = f"{NOT_FOUND}: listed by the service, not confirmed; counted as spent"
     assert _end_of(BUY, search(listed), "", LATE) == LookupEnd(
-        HeldStatus.UNKNOWN, text, may_turn_up=True
+        PendingStatus.UNKNOWN, text, may_turn_up=True
     )
 
 
@@ -125,12 +125,12 @@ def test_old_buys_are_looked_up_more_seldom() -> None:
 
 
 def test_the_end_is_told_with_the_agent_its_side_and_its_money() -> None:
-    end = LookupEnd(HeldStatus.APPROVED, "it executed")
+    end = LookupEnd(PendingStatus.APPROVED, "it executed")
     kind = NoticeKind.APPROVAL
     assert end_notice("heron", BUY, end) == Noticed(
         "good", "heron: buy NO for 7.00: it executed", kind
     )
-    for status in (HeldStatus.FAILED, HeldStatus.UNKNOWN):
+    for status in (PendingStatus.FAILED, PendingStatus.UNKNOWN):
         assert end_notice("heron", BUY, replace(end, status=status)).tone == "warn"
 
 
@@ -172,7 +172,7 @@ def test_notes_with_just_enough_room_are_marked(notes: dict[str, object]) -> Non
     assert marked({"amount": 5})[0].keys() == {"amount", "signal_data"}
 
 
-KEY = cast("Key", "the agent's key")
+KEY = cast("ApiKey", "the agent's key")
 
 
 class Line:
@@ -215,7 +215,7 @@ async def test_buys_are_found_by_the_desk_s_own_reference_with_the_agent_s_own_k
     ends = await looked(line, BUY, second)
     assert ends == {
         "ref-1": LookupEnd(
-            HeldStatus.APPROVED, "no response, but it executed: 2.00 shares for 1.00", "t-1"
+            PendingStatus.APPROVED, "no response, but it executed: 2.00 shares for 1.00", "t-1"
         )
     }
     key, method, target, body = line.asked[0]
@@ -246,7 +246,7 @@ async def test_trades_that_cannot_be_read_leave_it_counted_as_spent(answer: Any,
     assert await looked(Line(answer), BUY) == {}
     ends = await looked(Line(answer), BUY, now=LATE)
     end = ends["ref-1"]
-    assert (end.status, end.may_turn_up, end.is_back) == (HeldStatus.UNKNOWN, True, False)
+    assert (end.status, end.may_turn_up, end.is_back) == (PendingStatus.UNKNOWN, True, False)
     assert end.text.startswith(f"{NOT_FOUND}: its trades cannot be read: {why}")
 
 

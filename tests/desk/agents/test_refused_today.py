@@ -8,15 +8,15 @@ import pytest
 
 from kit.desk.offline import Offline
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of
+from kit.samples.fleet import pending_trade_of
 from service_tui.desk.agents.refused_today import (
     REASON,
     refuse_for_today,
     refused_today,
     rule_of,
 )
-from service_tui.desk.commands.agents import RefuseHeld
-from service_tui.desk.slices.supervision import HeldView, approval_text
+from service_tui.desk.commands.agents import RefuseTrade
+from service_tui.desk.slices.supervision import PendingTradeView, approval_text
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
@@ -25,8 +25,8 @@ BASE = sample_state(6)
 BASE = replace(BASE, service=replace(BASE.service, skew_s=None))
 
 
-def state_of(*held: HeldView, **other: Any) -> DeskState:
-    view = replace(BASE.supervision, held=held)
+def state_of(*pending: PendingTradeView, **other: Any) -> DeskState:
+    view = replace(BASE.supervision, pending_trades=pending)
     given = {"preferences": {"refused.a-2": f"{TODAY}"}, "supervision": view, **other}
     return replace(BASE, **given)
 
@@ -53,12 +53,12 @@ def test_only_rules_of_today_refuse_and_nothing_else_is_one() -> None:
 
 async def refused(
     *states: DeskState, check: Callable[[list[float]], None] = lambda _: None
-) -> list[RefuseHeld]:
+) -> list[RefuseTrade]:
     """What is refused at one look a state."""
     on, left, slept = Offline(states[0]), list(states[1:]), list[float]()
-    orders: list[RefuseHeld] = []
+    orders: list[RefuseTrade] = []
 
-    async def refuse(order: RefuseHeld) -> None:
+    async def refuse(order: RefuseTrade) -> None:
         orders.append(order)
 
     async def sleep(delay_s: float) -> None:
@@ -75,12 +75,12 @@ async def refused(
 
 
 async def test_each_waiting_trade_of_the_agent_is_refused_once_with_the_reason() -> None:
-    first, second = held_of("h1"), held_of("h2", question="another")
-    other = held_of("h3", agent_id="a-9")
+    first, second = pending_trade_of("h1"), pending_trade_of("h2", question="another")
+    other = pending_trade_of("h3", agent_id="a-9")
     orders = await refused(state_of(first, other), state_of(first, other, second), state_of(second))
     assert orders == [
-        RefuseHeld("h1", approval_text(first), REASON),
-        RefuseHeld("h2", approval_text(second), REASON),
+        RefuseTrade("h1", approval_text(first), REASON),
+        RefuseTrade("h2", approval_text(second), REASON),
     ]
 
 
@@ -88,7 +88,7 @@ async def test_a_trade_that_waits_anew_is_refused_anew() -> None:
     def every_two_seconds(slept: list[float]) -> None:
         assert slept == [2.0] * 3
 
-    states = (state_of(held_of("h1")), state_of(), state_of(held_of("h1")))
+    states = (state_of(pending_trade_of("h1")), state_of(), state_of(pending_trade_of("h1")))
     assert len(await refused(*states, check=every_two_seconds)) == 2
 
 
@@ -98,4 +98,4 @@ async def test_a_trade_that_waits_anew_is_refused_anew() -> None:
 async def test_nothing_is_refused_without_a_rule_or_from_the_last_session(
     other: dict[str, Any],
 ) -> None:
-    assert await refused(state_of(held_of("h1"), **other)) == []
+    assert await refused(state_of(pending_trade_of("h1"), **other)) == []

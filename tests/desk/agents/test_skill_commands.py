@@ -10,7 +10,7 @@ import pytest
 
 from kit.desk.offline import Asked, Offline
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of, run_of
+from kit.samples.fleet import pending_trade_of, run_of
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE
 from service_tui.desk.agents.skill_home import SkillHome
@@ -235,7 +235,8 @@ RUNS = (
     run_of("r2", agent_id="a-3", skill_slug="momentum", agent_name="moss", budget=Micros(ONE)),
 )
 WAITING = SupervisionView(
-    runs=RUNS, held=(held_of("h1", agent_id="a-3"), held_of("h2", agent_id="a-3"))
+    runs=RUNS,
+    pending_trades=(pending_trade_of("h1", agent_id="a-3"), pending_trade_of("h2", agent_id="a-3")),
 )
 
 

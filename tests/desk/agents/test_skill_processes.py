@@ -321,10 +321,10 @@ async def test_a_desk_beside_the_holder_shows_its_runs_and_looks_after_them_once
     assert holder.runs.detach(RUN, detached=True)
     async with opened(tmp_path / "beside") as hand:
         hand.runs = SkillRuns(
-            hand.folder, hand.clock, hand.gate, hand.facts.append, held_in=holder.folder
+            hand.folder, hand.clock, hand.gate, hand.facts.append, holder_dir=holder.folder
         )
         hand.runs.look_at(RUN)
-        await hand.runs._show_held()
+        await hand.runs._show_runs_of_holder()
         hand.runs.look()
         assert (hand.view.state, hand.view.pid) == (SkillRunState.DETACHED, holder.view.pid)
         assert not hand.runs.stop(RUN)
@@ -345,9 +345,9 @@ async def test_what_died_with_its_holder_is_told_beside_it(tmp_path: Path) -> No
     (folder / "run.json").write_text(json.dumps(asdict(run)), encoding="utf-8")
     hand = Hand(tmp_path / "beside")
     hand.runs = SkillRuns(
-        hand.folder, hand.clock, hand.gate, hand.facts.append, held_in=tmp_path / "held"
+        hand.folder, hand.clock, hand.gate, hand.facts.append, holder_dir=tmp_path / "held"
     )
-    await hand.runs._show_held()
+    await hand.runs._show_runs_of_holder()
     assert (hand.view.state, hand.view.why) == (SkillRunState.STOPPED, "the console ended")
 
 

@@ -17,7 +17,7 @@ from service_tui.clock import ManualClock
 from service_tui.desk.agents.skill_runs import (
     BACKOFF_S,
     GRACE_S,
-    HELD_LOOK_S,
+    HOLDER_LOOK_S,
     OUTPUT_EVERY_S,
     RESTARTS_MAX,
     RUN_MAX_S,
@@ -155,7 +155,7 @@ class Hand:
     """A desk's runs on that machine."""
 
     folder: Path
-    held: Path | None = None
+    holder_dir: Path | None = None
     clock: ManualClock = field(default_factory=ManualClock)
     gate: Gate = field(default_factory=Gate)
     facts: list[Fact] = field(default_factory=list)
@@ -167,7 +167,7 @@ class Hand:
             self.clock,
             self.gate,
             self.facts.append,
-            held_in=self.held,
+            holder_dir=self.holder_dir,
             processes=self.machine,
         )
 
@@ -522,10 +522,10 @@ def test_stored_runs_come_in_the_order_of_their_start_and_broken_ones_are_left_o
 async def test_a_desk_beside_a_holder_shows_the_holders_runs_until_it_holds_them(
     tmp_path: Path,
 ) -> None:
-    held = tmp_path / "held"
-    hand = Hand(tmp_path, held=held)
+    holder_dir = tmp_path / "held"
+    hand = Hand(tmp_path, holder_dir=holder_dir)
     done = filled(SkillRunView, 8, run_id="done", state=S.DONE, started_at=5.0)
-    store(held, done)
+    store(holder_dir, done)
 
     async def turn(by_s: float) -> list[str]:
         before = len(hand.views)
@@ -535,13 +535,13 @@ async def test_a_desk_beside_a_holder_shows_the_holders_runs_until_it_holds_them
 
     async with hand.running():
         assert await turn(0) == ["done"]
-        assert hand.runs.folder_of("done") == held / "runs" / "done"
-        (held / "runs" / "done" / LOG).write_text("last words\n")
+        assert hand.runs.folder_of("done") == holder_dir / "runs" / "done"
+        (holder_dir / "runs" / "done" / LOG).write_text("last words\n")
         hand.runs.look_at("done")
-        store(held, replace(done, run_id="next"))
-        assert await turn(HELD_LOOK_S / 2) == []
+        store(holder_dir, replace(done, run_id="next"))
+        assert await turn(HOLDER_LOOK_S / 2) == []
         assert hand.tails == [("last words",)]
-        assert await turn(HELD_LOOK_S) == ["next"]
-        hand.runs.take_in(held)
-        store(held, replace(done, run_id="late"))
-        assert await turn(HELD_LOOK_S * 2) == []
+        assert await turn(HOLDER_LOOK_S) == ["next"]
+        hand.runs.take_in(holder_dir)
+        store(holder_dir, replace(done, run_id="late"))
+        assert await turn(HOLDER_LOOK_S * 2) == []

@@ -14,8 +14,8 @@ from service_tui.desk.agents.stored_leash import (
     LeashRefusal,
     StoredLeash,
 )
-from service_tui.desk.slices.supervision import HeldView, LeashView
-from service_tui.terms import HELD_SHOWN, Action, HeldStatus, LeashMode, Side, Venue
+from service_tui.desk.slices.supervision import LeashView, PendingTradeView
+from service_tui.terms import PENDING_SHOWN, Action, LeashMode, PendingStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.trades import TradeRequest
 
@@ -98,33 +98,33 @@ def test_an_order_that_is_signed_cannot_wait() -> None:
 
 def test_no_more_trades_wait_than_are_shown() -> None:
     on = leash()
-    for _ in range(HELD_SHOWN - 1):
-        on.hold(order(), FIVE, {}, NOW)
+    for _ in range(PENDING_SHOWN - 1):
+        on.let_wait(order(), FIVE, {}, NOW)
     assert on.check(order(), Micros(8 * ONE), NOW) is False
-    on.hold(order(), FIVE, {}, NOW)
+    on.let_wait(order(), FIVE, {}, NOW)
     assert code(on.check(order(), Micros(8 * ONE), NOW)) == "TOO_MANY_HELD"
 
 
 @pytest.mark.parametrize(
     ("later_s", "other", "status", "verdict"),
     [
-        (0.0, {}, HeldStatus.REFUSED, "REFUSED_BEFORE"),
-        (REFUSED_S - 0.5, {}, HeldStatus.REFUSED, "REFUSED_BEFORE"),
-        (REFUSED_S, {}, HeldStatus.REFUSED, False),
-        (-1.0, {}, HeldStatus.REFUSED, False),
-        (1.0, {"side": Side.YES}, HeldStatus.REFUSED, False),
-        (1.0, {"market_id": "m2"}, HeldStatus.REFUSED, False),
-        (1.0, {"venue": Venue.EVM}, HeldStatus.REFUSED, False),
-        (1.0, {}, HeldStatus.EXPIRED, False),
-        (1.0, {}, HeldStatus.APPROVED, False),
+        (0.0, {}, PendingStatus.REFUSED, "REFUSED_BEFORE"),
+        (REFUSED_S - 0.5, {}, PendingStatus.REFUSED, "REFUSED_BEFORE"),
+        (REFUSED_S, {}, PendingStatus.REFUSED, False),
+        (-1.0, {}, PendingStatus.REFUSED, False),
+        (1.0, {"side": Side.YES}, PendingStatus.REFUSED, False),
+        (1.0, {"market_id": "m2"}, PendingStatus.REFUSED, False),
+        (1.0, {"venue": Venue.EVM}, PendingStatus.REFUSED, False),
+        (1.0, {}, PendingStatus.EXPIRED, False),
+        (1.0, {}, PendingStatus.APPROVED, False),
     ],
 )
 def test_a_no_of_the_operator_stands_for_an_hour_for_the_same_trade(
-    later_s: float, other: dict[str, object], status: HeldStatus, verdict: object
+    later_s: float, other: dict[str, object], status: PendingStatus, verdict: object
 ) -> None:
     on = leash()
-    held = on.hold(order(), Micros(8 * ONE), {}, NOW)
-    on.end(on.take(held.held_id).view, status, "no", NOW)  # type: ignore[union-attr]
+    pending = on.let_wait(order(), Micros(8 * ONE), {}, NOW)
+    on.end(on.take(pending.pending_id).view, status, "no", NOW)  # type: ignore[union-attr]
     assert code(on.check(order(**other), Micros(8 * ONE), at(later_s))) == verdict
 
 
@@ -141,12 +141,12 @@ def test_a_trade_that_waits_is_shown_as_it_was_asked_for() -> None:
         source="sdk:gauge",
         signal_data={"edge": 0.06},
     )
-    held = on.hold(asked, Micros(8 * ONE), body, NOW)
-    assert held == HeldView(
-        held_id="a-2-h1",
+    pending = on.let_wait(asked, Micros(8 * ONE), body, NOW)
+    assert pending == PendingTradeView(
+        pending_id="a-2-h1",
         agent_id="a-2",
         agent_name="heron",
-        status=HeldStatus.WAITING,
+        status=PendingStatus.WAITING,
         market_id="m1",
         question="m1",
         venue=Venue.EVM,
@@ -164,78 +164,83 @@ def test_a_trade_that_waits_is_shown_as_it_was_asked_for() -> None:
         created_at=NOW,
         expires_at=at(90),
     )
-    assert (on.waiting["a-2-h1"].view, on.waiting["a-2-h1"].body) == (held, body)
-    bare = on.hold(order(), FIVE, {}, NOW)
-    assert (bare.held_id, bare.reasoning, bare.source, bare.signal_data) == ("a-2-h2", "", "", {})
+    assert (on.waiting["a-2-h1"].view, on.waiting["a-2-h1"].body) == (pending, body)
+    bare = on.let_wait(order(), FIVE, {}, NOW)
+    assert (bare.pending_id, bare.reasoning, bare.source, bare.signal_data) == (
+        "a-2-h2",
+        "",
+        "",
+        {},
+    )
 
 
 def test_a_trade_is_taken_once() -> None:
     on = leash()
-    held = on.hold(order(), FIVE, {}, NOW)
-    taken = on.take(held.held_id)
+    pending = on.let_wait(order(), FIVE, {}, NOW)
+    taken = on.take(pending.pending_id)
     assert taken is not None
-    assert taken.view == held
-    assert on.take(held.held_id) is None
+    assert taken.view == pending
+    assert on.take(pending.pending_id) is None
     assert on.waiting == {}
 
 
 def test_a_refusal_keeps_its_reason_and_its_moment() -> None:
     on = leash()
-    first, second = on.hold(order(), FIVE, {}, NOW), on.hold(order(), FIVE, {}, NOW)
-    assert on.refuse(first.held_id, "too early", at(3)) is True
-    assert on.refuse(second.held_id, "", at(4)) is True
-    assert on.refuse(first.held_id, "again", at(5)) is False
+    first, second = on.let_wait(order(), FIVE, {}, NOW), on.let_wait(order(), FIVE, {}, NOW)
+    assert on.refuse(first.pending_id, "too early", at(3)) is True
+    assert on.refuse(second.pending_id, "", at(4)) is True
+    assert on.refuse(first.pending_id, "again", at(5)) is False
     assert on.decided == [
-        replace(second, status=HeldStatus.REFUSED, reason=NO_REASON, decided_at=at(4)),
-        replace(first, status=HeldStatus.REFUSED, reason="too early", decided_at=at(3)),
+        replace(second, status=PendingStatus.REFUSED, reason=NO_REASON, decided_at=at(4)),
+        replace(first, status=PendingStatus.REFUSED, reason="too early", decided_at=at(3)),
     ]
 
 
 def test_what_was_not_decided_in_time_expires_and_the_rest_waits_on() -> None:
     on = leash()
-    first = on.hold(order(), FIVE, {}, NOW)
-    second = on.hold(order(), FIVE, {}, at(1))
+    first = on.let_wait(order(), FIVE, {}, NOW)
+    second = on.let_wait(order(), FIVE, {}, at(1))
     assert on.expire(at(89.5)) is False
-    assert set(on.waiting) == {first.held_id, second.held_id}
+    assert set(on.waiting) == {first.pending_id, second.pending_id}
     assert on.expire(at(90)) is True
-    assert set(on.waiting) == {second.held_id}
+    assert set(on.waiting) == {second.pending_id}
     assert on.decided == [
-        replace(first, status=HeldStatus.EXPIRED, reason=DEADLINE, decided_at=at(90))
+        replace(first, status=PendingStatus.EXPIRED, reason=DEADLINE, decided_at=at(90))
     ]
     assert on.expire(at(90.5)) is False
 
 
 def test_an_approval_comes_too_late_at_the_deadline_or_above_the_budget() -> None:
     on = leash(day=DAY, spent=Micros(95 * ONE))
-    held = on.hold(order(), Micros(8 * ONE), {}, NOW)
-    assert on.against_approval(held, FIVE, at(89.5)) is None
-    assert on.against_approval(held, FIVE, at(90)) == (HeldStatus.EXPIRED, DEADLINE)
-    no = (HeldStatus.FAILED, "daily budget reached")
-    assert on.against_approval(held, Micros(FIVE + 1), at(1)) == no
+    pending = on.let_wait(order(), Micros(8 * ONE), {}, NOW)
+    assert on.against_approval(pending, FIVE, at(89.5)) is None
+    assert on.against_approval(pending, FIVE, at(90)) == (PendingStatus.EXPIRED, DEADLINE)
+    no = (PendingStatus.FAILED, "daily budget reached")
+    assert on.against_approval(pending, Micros(FIVE + 1), at(1)) == no
 
 
 def test_an_end_that_is_known_better_takes_the_place_of_the_one_before() -> None:
     on = leash()
-    held, other = on.hold(order(), FIVE, {}, NOW), on.hold(order(), FIVE, {}, NOW)
-    on.end(held, HeldStatus.UNKNOWN, "no answer", at(1))
-    on.end(other, HeldStatus.APPROVED, "approved", at(2), trade_id="t2")
-    on.end(held, HeldStatus.APPROVED, "found", at(3), trade_id="t1")
-    assert [(one.held_id, one.status, one.reason, one.trade_id) for one in on.decided] == [
-        (held.held_id, HeldStatus.APPROVED, "found", "t1"),
-        (other.held_id, HeldStatus.APPROVED, "approved", "t2"),
+    pending, other = on.let_wait(order(), FIVE, {}, NOW), on.let_wait(order(), FIVE, {}, NOW)
+    on.end(pending, PendingStatus.UNKNOWN, "no answer", at(1))
+    on.end(other, PendingStatus.APPROVED, "approved", at(2), trade_id="t2")
+    on.end(pending, PendingStatus.APPROVED, "found", at(3), trade_id="t1")
+    assert [(one.pending_id, one.status, one.reason, one.trade_id) for one in on.decided] == [
+        (pending.pending_id, PendingStatus.APPROVED, "found", "t1"),
+        (other.pending_id, PendingStatus.APPROVED, "approved", "t2"),
     ]
-    assert on.is_recorded(held, HeldStatus.APPROVED, "found")
-    assert not on.is_recorded(held, HeldStatus.APPROVED, "approved")
-    assert not on.is_recorded(held, HeldStatus.UNKNOWN, "found")
-    assert not on.is_recorded(other, HeldStatus.APPROVED, "found")
+    assert on.is_recorded(pending, PendingStatus.APPROVED, "found")
+    assert not on.is_recorded(pending, PendingStatus.APPROVED, "approved")
+    assert not on.is_recorded(pending, PendingStatus.UNKNOWN, "found")
+    assert not on.is_recorded(other, PendingStatus.APPROVED, "found")
 
 
 def test_the_oldest_decisions_are_forgotten() -> None:
     on = leash()
-    held = on.hold(order(), FIVE, {}, NOW)
+    pending = on.let_wait(order(), FIVE, {}, NOW)
     for number in range(DECIDED_KEPT + 1):
-        on.end(replace(held, held_id=f"h{number}"), HeldStatus.REFUSED, "no", NOW)
-    assert [one.held_id for one in on.decided] == [f"h{n}" for n in range(DECIDED_KEPT, 0, -1)]
+        on.end(replace(pending, pending_id=f"h{number}"), PendingStatus.REFUSED, "no", NOW)
+    assert [one.pending_id for one in on.decided] == [f"h{n}" for n in range(DECIDED_KEPT, 0, -1)]
 
 
 # -- what is counted ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of, run_of
+from kit.samples.fleet import pending_trade_of, run_of
 from service_tui.clock import ManualClock
 from service_tui.desk.audit import actions as module
 from service_tui.desk.audit.actions import WAITING_MAX, Actions
@@ -21,12 +21,11 @@ from service_tui.desk.commands.settings import SetStar
 from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
 from service_tui.desk.slices.log import ActionView, LogEvent, LogView
 from service_tui.desk.slices.notices import NoticeKind
-from service_tui.desk.slices.risk import Condition
-from service_tui.desk.slices.supervision import HeldSeen, SkillRunState
+from service_tui.desk.slices.supervision import PendingTradesSeen, SkillRunState
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.action_log import FILE
-from service_tui.terms import Action, HeldStatus, Side
+from service_tui.terms import Action, AlertCondition, PendingStatus, Side
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = replace(sample_state(), fills=())
@@ -68,7 +67,7 @@ def row(who: str, what: str, kind: str, words: str, **more: str) -> dict[str, An
 
 
 async def test_a_command_is_written_with_its_market_where_it_names_one(log: Log) -> None:
-    alert = SetPriceAlert("m-1", Side.YES, Condition.ABOVE, 0.6, "Rain?")
+    alert = SetPriceAlert("m-1", Side.YES, AlertCondition.ABOVE, 0.6, "Rain?")
     bare = replace(alert, question="")
     for command in (alert, bare, Halt(), RemovePriceAlert("p1"), NoteConfirmed("Sell it?")):
         log.actions.on_command(command)
@@ -170,20 +169,22 @@ async def test_a_trade_bears_its_agent_and_skill(
 
 
 def asking(*held_ids: str) -> DeskState:
-    held = tuple(held_of(one) for one in held_ids)
-    return replace(STATE, supervision=replace(STATE.supervision, held=held))
+    held = tuple(pending_trade_of(one) for one in held_ids)
+    return replace(STATE, supervision=replace(STATE.supervision, pending_trades=held))
 
 
 async def test_a_request_and_its_decision_are_written_once(log: Log) -> None:
-    one, other = held_of("h1", reasoning="it rains"), held_of("h2")
-    log.actions.on_fact(asking("h2"), HeldSeen((one, other), ()))
-    refused = held_of("h1", status=HeldStatus.REFUSED, reason="too thin")
-    twice = held_of("h2", status=HeldStatus.REFUSED, reason="refused by you")
-    log.actions.on_fact(asking("h1", "h2"), HeldSeen((), (refused, twice, held_of("h3"))))
+    one, other = pending_trade_of("h1", reasoning="it rains"), pending_trade_of("h2")
+    log.actions.on_fact(asking("h2"), PendingTradesSeen((one, other), ()))
+    refused = pending_trade_of("h1", status=PendingStatus.REFUSED, reason="too thin")
+    twice = pending_trade_of("h2", status=PendingStatus.REFUSED, reason="refused by you")
+    log.actions.on_fact(
+        asking("h1", "h2"), PendingTradesSeen((), (refused, twice, pending_trade_of("h3")))
+    )
     slug = "mean-reversion"
-    over = held_of("h5", status=HeldStatus.EXPIRED, reason="the market ended")
-    expired = held_of("h4", status=HeldStatus.EXPIRED, reason="approval timed out")
-    log.actions.on_fact(asking("h4", "h5"), HeldSeen((), (expired, over)))
+    over = pending_trade_of("h5", status=PendingStatus.EXPIRED, reason="the market ended")
+    expired = pending_trade_of("h4", status=PendingStatus.EXPIRED, reason="approval timed out")
+    log.actions.on_fact(asking("h4", "h5"), PendingTradesSeen((), (expired, over)))
     assert await log.rows() == [
         row("heron", "asks", slug, "it rains"),
         row("heron", "decision", slug, "request refused: too thin"),
@@ -217,7 +218,7 @@ async def test_a_run_is_written_by_its_state_and_its_report(log: Log) -> None:
 async def test_beside_another_console_what_agents_do_is_its_matter(tmp_path: Path) -> None:
     log = Log(tmp_path, beside=True)
     log.actions.on_fact(STATE, FillsReceived((trade(901),)))
-    log.actions.on_fact(STATE, HeldSeen((held_of("h1"),), ()))
+    log.actions.on_fact(STATE, PendingTradesSeen((pending_trade_of("h1"),), ()))
     # A shell order sees each skill that runs in the console beside it.
     log.actions.on_fact(STATE, Changed(run_of("r1")))
     known = replace(STATE, supervision=replace(STATE.supervision, runs=(run_of("r1"),)))

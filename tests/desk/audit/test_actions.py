@@ -4,24 +4,20 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of, run_of
 from service_tui.clock import ManualClock
 from service_tui.desk.audit.actions import Actions
 from service_tui.desk.changes import Changed, changed
 from service_tui.desk.commands.agents import NoteConfirmed, ReadLog
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.trading import PlaceTrade
-from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
+from service_tui.desk.facts import Fact, FillsReceived
 from service_tui.desk.feed.event_stream import actions_of
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.log import LogEvent, LogView
-from service_tui.desk.slices.supervision import HeldSeen, SkillRunState
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.storage.action_log import FILE
-from service_tui.terms import Action, HeldStatus, Side, Venue
+from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.events import EventBody
 
@@ -85,41 +81,6 @@ async def test_an_entry_tells_real_money_from_play_money(tmp_path: Path) -> None
     ]
 
 
-async def test_what_agents_did_bears_their_names(tmp_path: Path) -> None:
-    actions, _ = opened(tmp_path)
-    state = replace(STATE, fills=())
-    waiting = held_of()
-    refused = replace(waiting, status=HeldStatus.REFUSED, reason="too thin")
-    asking = replace(state, supervision=replace(state.supervision, held=(waiting,)))
-    crashed = run_of(state=SkillRunState.CRASHED, why="exit code 3", report="")
-    actions.on_fact(state, FillsReceived(STATE.fills[1:2]))
-    actions.on_fact(replace(state, fills=STATE.fills), FillsReceived(STATE.fills[1:2]))
-    actions.on_fact(state, HeldSeen((waiting,), ()))
-    actions.on_fact(asking, HeldSeen((), (refused,)))
-    actions.on_fact(state, Changed(crashed))
-    actions.on_fact(state, Acted("tide", LogEvent.RISK, "alert", "alert 4 pending"))
-    actions.on_fact(state, Noticed("bad", "leash tide: no"))
-    await actions.write()
-    found = [(one["who"], one["what"]) for one in entries(tmp_path)]
-    assert found == [
-        ("heron", "trade"), ("heron", "asks"), ("heron", "decision"), ("heron", "run"),
-        ("tide", "risk"), ("desk", "refusal"),
-    ]  # fmt: skip
-    assert "too thin" in str(entries(tmp_path)[2]["words"])
-
-
-@pytest.mark.parametrize("reason", ["approved", "approved at another size"])
-async def test_a_decision_is_told_once(tmp_path: Path, reason: str) -> None:
-    actions, _ = opened(tmp_path)
-    waiting = held_of()
-    state = replace(STATE, supervision=replace(STATE.supervision, held=(waiting,)))
-    approved = replace(waiting, status=HeldStatus.APPROVED, reason=reason)
-    actions.on_fact(state, HeldSeen((), (approved,)))
-    await actions.write()
-    (told,) = entries(tmp_path)
-    assert told["words"] == f"request {reason}"
-
-
 async def test_nothing_is_shown_before_somebody_looks_and_then_all_that_comes(
     tmp_path: Path,
 ) -> None:
@@ -181,17 +142,3 @@ def test_events_of_agents_become_lines_of_the_log() -> None:
     paid = {**ended, "order": {**order, "state": "claimed", "question": "Rain?"}}
     (three,) = actions_of(EventBody.model_validate_json(json.dumps(paid)))
     assert (three.event, three.text) == (LogEvent.RESULT, "redeemed the position in Rain?")
-
-
-async def test_what_a_skill_says_it_did_stands_there_once(tmp_path: Path) -> None:
-    actions, _ = opened(tmp_path)
-    run = run_of(report="2 looked at, 1 refused: the day's budget is reached")
-    state = replace(STATE, supervision=replace(STATE.supervision, runs=(replace(run, report=""),)))
-    for _ in range(2):
-        fact = Changed(run)
-        actions.on_fact(state, fact)
-        state = reduce(state, fact)
-    await actions.write()
-    (entry,) = entries(tmp_path)
-    assert (entry["who"], entry["what"]) == ("heron", "result")
-    assert "1 refused" in str(entry["words"])

@@ -75,6 +75,16 @@ def test_every_table_reads_back_in_both_forms(name: str) -> None:
         assert [str(safe_cell(cell)) for cell in before.values()] == list(after.values())
 
 
+@pytest.mark.parametrize("history", ["", "oslo", None])
+def test_each_row_says_what_world_it_is_of(history: str | None) -> None:
+    assert FULL.world is not None
+    world = None if history is None else replace(FULL.world, history=history)
+    word = {"": "invented", "oslo": "history oslo", None: None}[history]
+    files = files_of(replace(FULL, world=world), NOW, PASTS)
+    for name in ("agents", "trades", "positions", "experiments"):
+        assert {row["world"] for row in json.loads(files[f"{name}.json"])} == {word}
+
+
 def test_experiments_are_exported_with_numbers_that_stay_numbers() -> None:
     (row,) = json.loads(files_of(FULL, NOW, PASTS)["experiments.json"])
     assert (row["metric"], row["number"], row["description"]) == (1.25, 4, "@wider")

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of
+from kit.samples.fleet import pending_trade_of
 from service_tui.desk.audit.report import (
     DAY_S,
     UNREAD,
@@ -22,7 +22,7 @@ from service_tui.desk.slices.agents import (
     VenueMoneyView,
 )
 from service_tui.desk.slices.trades import TradeView
-from service_tui.terms import HeldStatus, Side, TradeStatus, Venue
+from service_tui.terms import PendingStatus, Side, TradeStatus, Venue
 from service_tui.units import Micros, Timestamp
 
 STATE = replace(sample_state(8), trades=(), fills=())
@@ -140,15 +140,21 @@ def test_the_busiest_skill_is_first_and_equal_ones_stand_by_their_names() -> Non
 
 def test_a_report_says_what_was_decided_today_and_what_waits_for_its_agent_alone() -> None:
     mine = {"agent_id": AGENT.agent_id}
-    waiting = (held_of("h1", **mine), held_of("h2", agent_id="a-9"), held_of("h3", **mine))
-    decided = (
-        held_of("d1", status=HeldStatus.APPROVED, decided_at=MORNING, **mine),
-        held_of("d2", status=HeldStatus.REFUSED, decided_at=Timestamp(MORNING - 1), **mine),
-        held_of("d3", status=HeldStatus.REFUSED, decided_at=NOW, agent_id="a-9"),
-        held_of("d4", status=HeldStatus.EXPIRED, decided_at=None, **mine),
-        held_of("d5", status=HeldStatus.APPROVED, decided_at=NOW, **mine),
+    waiting = (
+        pending_trade_of("h1", **mine),
+        pending_trade_of("h2", agent_id="a-9"),
+        pending_trade_of("h3", **mine),
     )
-    view = replace(STATE.supervision, held=waiting, decided=decided)
+    decided = (
+        pending_trade_of("d1", status=PendingStatus.APPROVED, decided_at=MORNING, **mine),
+        pending_trade_of(
+            "d2", status=PendingStatus.REFUSED, decided_at=Timestamp(MORNING - 1), **mine
+        ),
+        pending_trade_of("d3", status=PendingStatus.REFUSED, decided_at=NOW, agent_id="a-9"),
+        pending_trade_of("d4", status=PendingStatus.EXPIRED, decided_at=None, **mine),
+        pending_trade_of("d5", status=PendingStatus.APPROVED, decided_at=NOW, **mine),
+    )
+    view = replace(STATE.supervision, pending_trades=waiting, decided=decided)
     reports = day_reports(replace(STATE, supervision=view), NOW, {})
     report = next(one for one in reports if one.agent is AGENT)
     assert (report.waiting, report.decisions) == (2, {"approved": 2, "expired": 1})

@@ -9,8 +9,8 @@ from kit.samples.desk import sample_state
 from kit.samples.filled import filled
 from service_tui.desk.audit.exports import (
     alert_rows,
-    held_rows,
     own_id,
+    pending_trade_rows,
     position_row,
     position_rows,
     text_of_moment,
@@ -21,7 +21,7 @@ from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
 from service_tui.desk.slices.orders import OpenOrderView
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import AlertView
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.terms import MONEY_OF, MarketStatus, Venue
 from service_tui.units import Micros, decimal
 
@@ -35,12 +35,12 @@ def money(amount: Any) -> float | None:
 
 @SEEDS
 def test_a_trade_that_waited_is_exported_with_every_field_of_its_own(seed: int) -> None:
-    waiting, decided = filled(HeldView, seed), filled(HeldView, seed + 50)
-    view = replace(BASE.supervision, held=(waiting,), decided=(decided,))
-    rows = held_rows(replace(BASE, supervision=view))
+    waiting, decided = filled(PendingTradeView, seed), filled(PendingTradeView, seed + 50)
+    view = replace(BASE.supervision, pending_trades=(waiting,), decided=(decided,))
+    rows = pending_trade_rows(replace(BASE, supervision=view))
     for row, one in zip(rows, (waiting, decided), strict=True):
         assert row == {
-            "held": one.held_id, "agent": one.agent_id, "name": one.agent_name,
+            "held": one.pending_id, "agent": one.agent_id, "name": one.agent_name,
             "at": text_of_moment(one.created_at), "market": one.market_id,
             "question": one.question, "side": one.side.value, "venue": one.venue.value,
             "money": MONEY_OF[one.venue], "amount": money(one.amount), "skill": one.skill_slug,
@@ -90,7 +90,7 @@ def test_a_position_is_exported_with_every_field_of_its_own(seed: int) -> None:
         "mark_value": money(one.mark_value), "exit_value": money(one.exit_value),
         "unrealized": money(one.unrealized), "realized": money(one.realized),
         "to_redeem": money(one.to_redeem),
-        "outcome": None if one.outcome is None else str(one.outcome),
+        "outcome": None if one.outcome is None else one.outcome.word.lower(),
     }  # fmt: skip
 
 

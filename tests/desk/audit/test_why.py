@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of
+from kit.samples.fleet import pending_trade_of
 from kit.samples.reactor import reactor_state
 from service_tui.desk.all_fills import fill_of
 from service_tui.desk.audit.why import Link, TradeHistory, why_fill, why_position, why_ticket
@@ -17,7 +17,8 @@ from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, exit_
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, HeldStatus, MarketStatus, Side, TradeStatus, Venue
+from service_tui.outcome import NO, YES
+from service_tui.terms import Action, MarketStatus, PendingStatus, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = replace(sample_state(), trades=(), closed=())
@@ -99,24 +100,6 @@ def test_a_fee_is_told_with_the_fill_and_with_the_sale() -> None:
     assert "fee" not in told(why_position(with_trades(replace(BUY, fee=Micros(0))), HELD), "fill")
 
 
-def test_an_alerts_exit_says_its_cause() -> None:
-    monitor = MonitorView(
-        HELD.market_id, HELD.question, HELD.side, HELD.venue, HELD.shares, HELD.cost, 0.42, 0.40,
-        None, 0.2, None, automatic=True,
-    )  # fmt: skip
-    gone = ExitView(
-        "e-1", SALE.at, HELD.market_id, HELD.question, HELD.side, HELD.venue, HELD.shares, 0.3,
-        Micros(15 * ONE), None, "stop loss", by_service=True,
-    )  # fmt: skip
-    risk = replace(STATE.risk, monitors=(monitor,), exits=(gone,))
-    chain = why_position(replace(with_trades(SALE, BUY), risk=risk), HELD)
-    assert told(chain, "exit")["because"] == "stop loss"
-    assert told(chain, "monitor")["set"] == "auto (on buy)"
-    assert abs(float(told(chain, "monitor")["stop at"]) - 0.336) < 1e-9
-    alone = why_position(replace(STATE, positions=(), risk=risk), HELD)
-    assert told(alone, "exit")["by"] == "the service"
-
-
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -133,8 +116,8 @@ def test_an_alerts_exit_says_its_cause() -> None:
 def test_a_trade_that_was_approved_says_by_whom_and_whether_its_size_was_changed(
     changes: dict[str, Any], said: str
 ) -> None:
-    held = held_of(
-        status=HeldStatus.APPROVED, trade_id="tr-1", decided_at=Timestamp(NOW - 901), **changes
+    held = pending_trade_of(
+        status=PendingStatus.APPROVED, trade_id="tr-1", decided_at=Timestamp(NOW - 901), **changes
     )
     view = replace(STATE.supervision, decided=(held,))
     plain = replace(BUY, signal_data=(), reasoning="")
@@ -144,18 +127,6 @@ def test_a_trade_that_was_approved_says_by_whom_and_whether_its_size_was_changed
     assert told(chain, "quote")["quoted average"] == 0.42
 
 
-def test_a_mirror_names_its_wallet_and_its_bound() -> None:
-    state = reactor_state()
-    signal = next(one for one in state.reactor.signals if one.ticket_id)
-    ticket = replace(
-        STATE.tickets[0], ticket_id=signal.ticket_id, market_id=signal.market_id,
-        client_ref="ref-1", state=TicketState.DONE,
-    )  # fmt: skip
-    chain = why_ticket(replace(with_trades(BUY), reactor=state.reactor), ticket)
-    assert told(chain, "signal")["its price"] == signal.price
-    assert told(chain, "quote")["limit"] == signal.price_max
-
-
 def test_an_order_without_a_trade_tells_how_it_ended() -> None:
     ticket = replace(
         STATE.tickets[0], client_ref="ref-404", state=TicketState.REFUSED, outcome="too large",
@@ -163,17 +134,6 @@ def test_an_order_without_a_trade_tells_how_it_ended() -> None:
     chain = why_ticket(with_trades(BUY), ticket)
     assert told(chain, "fill") == {"order": "refused: too large"}
     assert link(chain, "signal").missing == "unknown until filled"
-
-
-def test_a_position_that_resolved_tells_its_outcome() -> None:
-    ended = replace(HELD, outcome=True, realized=Micros(29 * ONE))
-    chain = why_position(replace(with_trades(BUY), positions=(), closed=(ended,)), ended)
-    assert told(chain, "exit") == {
-        "outcome": "YES",
-        "realized": 29 * ONE,
-        # The other links have wall time.
-        "clock": "world time",
-    }
 
 
 def test_a_real_order_without_a_trade_shows_nothing_of_play_money() -> None:
@@ -223,19 +183,9 @@ def test_a_fill_of_the_agent_in_focus_has_its_reasons_and_its_position() -> None
     assert told(chain, "exit")["held"] == HELD.shares
 
 
-def test_a_position_sold_by_its_stop_was_protected() -> None:
-    sold = replace(SALE, source="risk:stop_loss", reasoning="")
-    state = replace(with_trades(sold, BUY), positions=())
-    chain = why_fill(state, fill_of(BUY, "a-1", "desk"))
-    assert told(chain, "monitor") == {"sold by": "stop loss"}
-    assert told(chain, "exit")["because"] == "stop loss"
-    ended = why_fill(replace(with_trades(BUY), positions=()), fill_of(BUY, "a-1", "desk"))
-    assert link(ended, "monitor").missing.startswith("unknown: the position has ended")
-
-
 def test_a_payout_and_its_outcome_are_one_exit() -> None:
     paid = replace(BUY, trade_id="tr-3", action="redeem", at=Timestamp(NOW - 5), pnl=Micros(ONE))
-    ended = replace(HELD, outcome=True, realized=Micros(29 * ONE))
+    ended = replace(HELD, outcome=YES, realized=Micros(29 * ONE))
     state = replace(with_trades(paid, BUY), positions=(), closed=(ended,))
     exits = [one for one in why_position(state, ended).links if one.name == "exit"]
     assert [one.at for one in exits] == [paid.at]
@@ -538,12 +488,12 @@ def test_the_position_of_another_agent_is_the_open_one_on_the_fill_s_side_and_ve
 
 
 def test_a_trade_that_was_approved_as_it_was_says_so_and_when() -> None:
-    held = held_of(
-        status=HeldStatus.APPROVED, trade_id="tr-1", decided_at=Timestamp(NOW - 901),
+    held = pending_trade_of(
+        status=PendingStatus.APPROVED, trade_id="tr-1", decided_at=Timestamp(NOW - 901),
         reasoning="the person saw it", average=0.47,
     )  # fmt: skip
-    other = replace(held, held_id="h9", trade_id="tr-77", average=0.99)
-    nameless = replace(held, held_id="h8", trade_id="", average=0.98)
+    other = replace(held, pending_id="h9", trade_id="tr-77", average=0.99)
+    nameless = replace(held, pending_id="h8", trade_id="", average=0.98)
     view = replace(STATE.supervision, decided=(nameless, other, held))
     plain = replace(BUY, signal_data=(), reasoning="", source="", skill_slug="")
     chain = why_position(replace(with_trades(plain), supervision=view), HELD)
@@ -577,7 +527,7 @@ def test_a_mirrored_trade_has_the_signal_of_its_own_order() -> None:
 
 def test_the_outcome_is_told_by_which_side_won_and_on_which_clock() -> None:
     lost = replace(
-        HELD, outcome=False, realized=Micros(-4 * ONE), status=MarketStatus.RESOLVED,
+        HELD, outcome=NO, realized=Micros(-4 * ONE), status=MarketStatus.RESOLVED,
         resolves_at=Timestamp(NOW - 3),
     )  # fmt: skip
     sold_out = replace(lost, outcome=None)
@@ -623,7 +573,7 @@ def test_a_redemption_tells_its_position_outcome_order_steps_and_payout() -> Non
         replace(SALE, venue=Venue.EVM),
         BUY,
     ]
-    held = replace(HELD, venue=Venue.EVM, outcome=False, resolves_at=Timestamp(NOW - 60))
+    held = replace(HELD, venue=Venue.EVM, outcome=NO, resolves_at=Timestamp(NOW - 60))
     chain = redeemed(trades=tuple(buys), on_venues=(replace(held, market_id="m-9"), held))
     assert chain.title == f"redeem {HELD.side.value.upper()} {HELD.question}"
     assert [(one.name, one.at, texts(one)) for one in chain.links] == [
@@ -651,7 +601,7 @@ def test_a_redemption_of_which_little_is_known_says_so() -> None:
     open_one = replace(HELD, venue=Venue.EVM, outcome=None)
     chain = redeemed(bare, on_venues=(open_one,))
     assert chain.links[1].missing == "unknown: position not among those read"
-    won = replace(open_one, outcome=True)
+    won = replace(open_one, outcome=YES)
     chain = redeemed(bare, closed=(won,), service=replace(STATE.service, embedded=False))
     assert texts(chain.links[1]) == [("market ended", "YES", "text")]
 

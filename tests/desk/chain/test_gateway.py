@@ -238,7 +238,7 @@ async def test_a_chain_that_was_the_wrong_one_is_checked_until_it_is_right() -> 
 
 async def test_a_wallet_that_cannot_pay_or_a_clock_that_is_off_builds_nothing() -> None:
     policy = Capped()
-    node = Node(problem=NotEnoughGasError(needed=2, held=1))
+    node = Node(problem=NotEnoughGasError(needed=2, balance=1))
     with pytest.raises(NotEnoughGasError):
         await gateway(node, policy=policy).built(cast("Any", None), "0xW", nonce=5)
     node = Node()

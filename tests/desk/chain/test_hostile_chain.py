@@ -15,8 +15,8 @@ from kit.clock import leap
 from kit.desk.faults import Fault, Line, said, until
 from kit.desk.redeeming import CountingSigner, Won, known, open_wallet_desk, settled
 from kit.service.stage import OPERATOR, Stage, first_state
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.desk.chain.run_state import SignedCall, TransactionRunState, dump, load
 from service_tui.desk.commands.wallet import AbandonRun, PrepareRedemption, Redeem
 from service_tui.desk.desk import Desk
@@ -38,8 +38,8 @@ WRONG = ["0xzz", "0x", "0x" + "f" * 64, "7", "", 7, None, [], {"count": "0x1"}, 
 async def won(path: Path) -> AsyncGenerator[tuple[Stage, Line, Won]]:
     async with settled(path) as (whole, held):
         line = Line(whole.sim.transport)
-        keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
-        client = Client(line, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))
+        api_keys = ApiKeys(ApiKey(whole.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+        client = Client(line, BASE_URL, api_keys, clock=whole.clock, rng=random.Random(1))
         yield replace(whole, client=client), line, held
 
 

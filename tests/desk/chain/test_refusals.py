@@ -64,7 +64,7 @@ def test_the_service_s_refusal_has_a_reason_by_its_code_else_by_its_words(
         (NotRedeemableError(Obstacle.POSITION_LOST, "x"), RunProblem.LOST, None),
         (PolicyRefusedError(Rule.TIME, "x"), RunProblem.CHAIN, "check your clock, then retry"),
         (PolicyRefusedError(Rule.TARGET, "x"), RunProblem.OUTSIDE_POLICY, None),
-        (NotEnoughGasError(needed=2, held=1), RunProblem.NO_GAS, None),
+        (NotEnoughGasError(needed=2, balance=1), RunProblem.NO_GAS, None),
         (LockedError("x"), RunProblem.LOCKED, None),
         (ChainError("x"), RunProblem.CHAIN, None),
         (MalformedError("x"), RunProblem.OUTSIDE_POLICY, None),

@@ -12,6 +12,7 @@ from service_tui.desk.commands import agents as of_agents
 from service_tui.desk.commands import buy_limits as of_limits
 from service_tui.desk.commands import drill as of_drills
 from service_tui.desk.commands import halt as of_halt
+from service_tui.desk.commands import own_commands as of_own
 from service_tui.desk.commands import reactor as of_reactor
 from service_tui.desk.commands import research as of_research
 from service_tui.desk.commands import risk as of_risk
@@ -21,9 +22,17 @@ from service_tui.desk.commands import wallet as of_wallet
 from service_tui.desk.commands import webhooks as of_webhooks
 from service_tui.desk.slices.buy_limits import BuyLimit, RiskDefaults
 from service_tui.desk.slices.reactor import MIRROR, Policy
-from service_tui.desk.slices.risk import Condition, Thresholds
+from service_tui.desk.slices.risk import Thresholds
 from service_tui.desk.slices.supervision import Pace
-from service_tui.terms import Action, AgentAlertKind, LeashMode, LimitGroup, Side, Venue
+from service_tui.terms import (
+    Action,
+    AgentAlertKind,
+    AlertCondition,
+    LeashMode,
+    LimitGroup,
+    Side,
+    Venue,
+)
 from service_tui.units import ONE, Micros, Timestamp
 
 NO, EVM, SIM = Side.NO, Venue.EVM, Venue.SIM
@@ -40,8 +49,8 @@ def real(**other: object) -> of_trading.PlaceTrade:
 
 SAID: list[tuple[Command, str, str]] = [
     (of_agents.SetLeash("a", "heron", LeashMode.AUTO), "leash", "leash heron: auto"),
-    (of_agents.ApproveHeld("h", "buy YES"), "approve", "approve: buy YES"),
-    (of_agents.RefuseHeld("h", "buy YES", "no"), "refuse", "refuse: buy YES"),
+    (of_agents.ApproveTrade("h", "buy YES"), "approve", "approve: buy YES"),
+    (of_agents.RefuseTrade("h", "buy YES", "no"), "refuse", "refuse: buy YES"),
     (of_agents.WatchAgent("a-1"), "watch", "watch a-1"),
     (of_agents.WatchHoldings(is_wanted=True), "watch", "watch everything held"),
     (of_agents.WatchHoldings(is_wanted=False), "watch", "leave everything held"),
@@ -64,7 +73,7 @@ SAID: list[tuple[Command, str, str]] = [
     (
         of_agents.SetAgentAlert("a", "heron", AgentAlertKind.SILENT, Micros(30_000_000)),
         "agent alert",
-        "alert on heron: silent for 30 min, then alert",
+        "alert on heron: silent for 30 min, then tell you",
     ),
     (
         of_agents.RemoveAgentAlert("a", "heron", "aa1", "silent for 30 min"),
@@ -122,6 +131,7 @@ SAID: list[tuple[Command, str, str]] = [
     (of_research.RunBacktest(1, "gauge", days=3), "backtest", "backtest gauge over 3 days"),
     (of_research.RunBacktest(1, "gauge", sweep=(("a", (1.0,)),)), "backtest",
         "sweep gauge over 7 days"),
+    (of_research.ReadEvaluations(), "evaluations", "read the evaluations"),
     (of_research.StartSession("first", "gauge", "pnl"), "research",
         "start the session first on gauge"),
     (of_research.EndSession("gauge"), "research", "turn autoresearch off for gauge"),
@@ -131,21 +141,25 @@ SAID: list[tuple[Command, str, str]] = [
     (of_risk.SetMonitors((GUARD,)), "monitors", "monitor 1 position"),
     (of_risk.RemoveMonitor("m", NO, SIM), "monitor", "remove the monitor of NO"),
     (of_risk.ExitAlert("a"), "exit", "sell for an alert now"),
-    (of_risk.SetPriceAlert("m", NO, Condition.BELOW, 0.25), "price alert",
+    (of_risk.SetPriceAlert("m", NO, AlertCondition.BELOW, 0.25), "price alert",
         "alert when NO < 0.25"),
-    (of_risk.SetPriceAlert("m", NO, Condition.CROSSES_ABOVE, 0.5), "price alert",
+    (of_risk.SetPriceAlert("m", NO, AlertCondition.CROSSES_ABOVE, 0.5), "price alert",
         "alert when NO crosses above 0.50"),
     (of_risk.RemovePriceAlert("p"), "price alert", "remove a price alert"),
     (of_settings.SetSpeed(0), "speed", "World paused"),
     (of_settings.SetSpeed(10), "speed", "World speed 10x"),
+    (of_settings.StepWorld(5_400), "step", "World moved on by 1:30:00"),
     (of_settings.WatchMarket("m"), "watch", "watch m"),
     (of_settings.Refresh(), "refresh", "refresh"),
     (of_settings.SetStar("m", on=True), "star", "star m"),
     (of_settings.SetStar("m", on=False), "star", "unstar m"),
     (of_settings.SetPreference("theme", "dark"), "preference", "remember theme"),
+    (of_own.RunOwnCommand("browse", 'xdg-open "$MARKET_URL"', (("MARKET_URL", "https://v.test"),)),
+        "own command", "own command browse"),
     (of_settings.Forget(), "forget", "clear the cached state"),
     (BUY, "trade", "buy NO for 1,234.50"),
     (SALE, "trade", "sell 12.50 YES"),
+    (of_trading.BuySet("Who wins", (BUY,)), "set", "set of Who wins"),
     (of_trading.PlaceTrade("m", NO, Action.SELL, SIM, shares=Micros(10)), "trade",
         "sell 0.00001 NO"),
     (of_trading.PlaceTrade("m", NO, Action.SELL, SIM, shares=Micros(10), everything=True),

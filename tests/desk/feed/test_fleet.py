@@ -11,8 +11,8 @@ import pytest
 
 from kit.samples.desk import sample_state
 from kit.service.stage import first_state
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
 from service_tui.desk.changes import Loaded, Removed
 from service_tui.desk.facts import Fact
@@ -22,9 +22,9 @@ from service_tui.desk.ports import Ports
 from service_tui.desk.reduce import reduce
 from service_tui.desk.slices.account import AccountView
 from service_tui.desk.slices.agents import AgentDetailView, AgentNeedView
-from service_tui.desk.slices.supervision import HeldSeen
+from service_tui.desk.slices.supervision import PendingTradesSeen
 from service_tui.desk.state import DeskState
-from service_tui.terms import HeldStatus
+from service_tui.terms import PendingStatus
 from service_tui.units import ONE
 
 URL = "https://desk.example"
@@ -35,7 +35,7 @@ def trade(name: str) -> dict[str, object]:
     return {"id": name, "market_id": "m", "side": "yes", "action": "buy", "created_at": MOMENT}
 
 
-def held(status: HeldStatus) -> dict[str, object]:
+def pending_trade(status: PendingStatus) -> dict[str, object]:
     return {
         "held_id": status.value, "agent_id": "heron", "status": status.value, "market_id": "m",
         "venue": "sim", "side": "yes", "action": "buy", "created_at": MOMENT, "expires_at": MOMENT,
@@ -54,7 +54,7 @@ class Fleet:
     pnl: float = 1.0
     trades: tuple[str, ...] = ("t1",)
     shares: float = 3.0
-    held: tuple[HeldStatus, ...] = ()
+    pending: tuple[PendingStatus, ...] = ()
     needs: tuple[str, ...] = ()
     status: int = 200
     asked: Counter[str] = field(default_factory=Counter[str])
@@ -65,7 +65,7 @@ class Fleet:
         self.asked[part] += 1
         said: dict[str, object] = {
             "leashes": {"leashes": []},
-            "held": {"held": [held(one) for one in self.held]},
+            "held": {"held": [pending_trade(one) for one in self.pending]},
             "alerts": {"alerts": []},
             "returns": {"agents": []},
             "needs": {"needs": [need(one) for one in self.needs]},
@@ -85,9 +85,9 @@ class Fleet:
         return of_agent and self.status == httpx.codes.NOT_FOUND
 
     async def read(self, agent_id: str = "heron") -> list[Fact]:
-        keys = Keys(operator=Key("sk_test_0123456789", URL))
+        api_keys = ApiKeys(operator=ApiKey("sk_test_0123456789", URL))
         transport, rng = httpx.MockTransport(self.answer), random.Random(1)
-        async with Client(transport, URL, keys, clock=self.clock, rng=rng) as client:
+        async with Client(transport, URL, api_keys, clock=self.clock, rng=rng) as client:
             nothing: Any = None
             ports = Ports(
                 client, nothing, self.clock, lambda: "id", lambda: self.state, nothing, nothing,
@@ -170,13 +170,13 @@ async def test_without_an_agent_in_focus_the_last_one_is_forgotten() -> None:
     assert Removed(AgentDetailView) not in await fleet.read("")
 
 
-@pytest.mark.parametrize("status", HeldStatus)
-async def test_a_trade_waits_or_was_decided(status: HeldStatus) -> None:
-    fleet = Fleet(held=(status,))
-    (seen,) = (one for one in await fleet.read("") if isinstance(one, HeldSeen))
-    waiting = [one.held_id for one in seen.held]
-    decided = [one.held_id for one in seen.decided]
-    is_waiting = status is HeldStatus.WAITING
+@pytest.mark.parametrize("status", PendingStatus)
+async def test_a_trade_waits_or_was_decided(status: PendingStatus) -> None:
+    fleet = Fleet(pending=(status,))
+    (seen,) = (one for one in await fleet.read("") if isinstance(one, PendingTradesSeen))
+    waiting = [one.pending_id for one in seen.pending_trades]
+    decided = [one.pending_id for one in seen.decided]
+    is_waiting = status is PendingStatus.WAITING
     assert (waiting, decided) == (([status], []) if is_waiting else ([], [status]))
 
 

@@ -1,28 +1,16 @@
+"""The pollers: outages, refused keys, retries, and answers that cannot be used."""
+
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from urllib.parse import parse_qs
 
 import httpx
 import pytest
 
 from kit.clock import leap
-from kit.desk.faults import (
-    Fault,
-    Line,
-    asleep,
-    at_work,
-    breaking,
-    buy,
-    ended,
-    is_quote,
-    ready,
-    said,
-    until,
-)
+from kit.desk.faults import Fault, Line, asleep, at_work, buy, ended, is_quote, said, until
 from kit.service.stage import OPERATOR, first_state, open_stage, open_test_desk
-from service_tui.client.keys import Key, Keys
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.desk.commands.agents import WatchHoldings
 from service_tui.desk.commands.settings import Refresh, WatchMarket
 from service_tui.desk.commands.trading import RequestQuote
@@ -150,23 +138,6 @@ async def test_one_path_that_fails_is_no_outage_and_stays_the_problem(
         await until(desk, lambda s: not s.service.problem, stage)
 
 
-async def test_a_path_that_the_plan_does_not_include_is_not_asked_again(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        line.fault = lambda request: (
-            said({"error": "Pro only", "fix": "upgrade"}, 403)
-            if request.url.path == BRIEFING.path
-            else None
-        )
-        await until(desk, lambda s: "Pro only" in s.service.problem, stage)
-        assert desk.state.service.problem.endswith("; upgrade")
-        asked = line.asked(BRIEFING.path)
-        await stage.clock.advance(90)
-        assert line.asked(BRIEFING.path) == asked
-        assert online(desk.state)
-        desk.submit(Refresh())
-        await until(desk, lambda _: line.asked(BRIEFING.path) == asked + 1, stage)
-
-
 # -- a key that is refused ----------------------------------------------------------------------
 
 
@@ -240,23 +211,10 @@ async def test_the_operators_key_does_not_make_up_for_the_agents(tmp_path: Path)
         assert tones(desk.state) == ["bad"]
         # Another key, and the agent is heard again.
         line.fault = lambda _: None
-        stage.client.renew(Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL)))
+        stage.client.renew(ApiKeys(ApiKey(stage.key, BASE_URL), ApiKey(OPERATOR, BASE_URL)))
         desk.submit(Refresh())
         await until(desk, online, stage)
         assert desk.state.service.problem == ""
-
-
-async def test_an_operators_key_that_is_refused_is_no_refused_agent(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        line.fault = lambda request: (
-            said({"error": "no operator"}, 401) if request.url.path == WORLD.path else None
-        )
-        await until(desk, lambda s: "no operator" in s.service.problem, stage)
-        await stage.clock.advance(20)
-        assert online(desk.state)
-        assert "no operator" in desk.state.service.problem
-        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
-        assert view.state is TicketState.DONE
 
 
 # -- rows that are none -------------------------------------------------------------------------
@@ -297,118 +255,6 @@ SIDE = {
     "realized_pnl": 0.0,
     "opened_at": "2027-01-15T08:00:00Z",
 }
-
-
-async def test_markets_come_page_by_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(market_pages, "MARKETS_PAGE_MAX", 20)
-    async with at_work(tmp_path) as (desk, stage, line):
-        assert set(desk.state.markets) == set(stage.world.markets)
-        assert line.asked(MARKETS.path) >= len(stage.world.markets) // 20
-
-
-async def test_a_page_that_is_missing_loses_no_market(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(market_pages, "MARKETS_PAGE_MAX", 20)
-    async with at_work(tmp_path) as (desk, stage, line):
-        known = len(desk.state.markets)
-        line.fault = lambda request: said(b"[]") if b"offset=20" in request.url.query else None
-        await stage.clock.advance(5)
-        assert len(desk.state.markets) == known
-
-
-def page_of(request: httpx.Request, rows: list[dict[str, object]], most: int) -> list[object]:
-    """A page as a service gives it that never gives more than so many rows."""
-    query = parse_qs(request.url.query.decode())
-    offset = int(query["offset"][0])
-    return list(rows[offset : offset + most])
-
-
-def market_row(number: int) -> dict[str, object]:
-    return {"id": f"m{number}", "question": "?", "current_probability": 0.5}
-
-
-@pytest.mark.parametrize("tells", [{}, {"total": 120}, {"total_count": 120}])
-async def test_a_service_that_gives_less_than_is_asked_for_is_read_to_its_end(
-    tmp_path: Path, tells: dict[str, int]
-) -> None:
-    listed = [market_row(number) for number in range(120)]
-    async with at_work(tmp_path) as (desk, stage, line):
-
-        def fault(request: httpx.Request) -> Answer:
-            if request.url.path != MARKETS.path:
-                return None
-            return said({"markets": page_of(request, listed, 50), "agent_id": "a", **tells})
-
-        line.fault = fault
-        state = await until(desk, lambda s: "m0" in s.markets, stage)
-        assert list(state.markets) == [f"m{number}" for number in range(120)]
-
-
-async def test_a_page_that_comes_again_ends_the_list_and_doubles_nothing(tmp_path: Path) -> None:
-    listed = [market_row(number) for number in range(50)]
-    async with at_work(tmp_path) as (desk, stage, line):
-        line.fault = lambda request: (
-            said({"markets": listed, "agent_id": "a"}) if request.url.path == MARKETS.path else None
-        )
-        asked = line.asked(MARKETS.path)
-        state = await until(desk, lambda s: "m0" in s.markets, stage)
-        assert len(state.markets) == 50
-        assert line.asked(MARKETS.path) - asked <= 4
-        assert all(b"sort=created" in one.url.query for one in line.sent if is_list(one))
-
-
-async def test_a_list_without_end_is_bounded_and_forgets_nothing_that_was_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(market_pages, "PAGES_MAX", 3)
-    async with at_work(tmp_path) as (desk, stage, line):
-        known = set(desk.state.markets)
-
-        def fault(request: httpx.Request) -> Answer:
-            if request.url.path != MARKETS.path:
-                return None
-            offset = int(parse_qs(request.url.query.decode())["offset"][0])
-            rows = [market_row(offset + number) for number in range(500)]
-            return said({"markets": rows, "agent_id": "a"})
-
-        line.fault = fault
-        state = await until(desk, lambda s: "m0" in s.markets, stage)
-        assert len(state.markets) == len(known) + 1_500
-        assert known < set(state.markets)
-
-
-def is_list(request: httpx.Request) -> bool:
-    return request.url.path == MARKETS.path
-
-
-@pytest.mark.parametrize("refused", [{"all"}, {"all", "closed"}])
-async def test_a_service_that_takes_one_status_at_a_time_is_asked_so(
-    tmp_path: Path, refused: set[str]
-) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-
-        def fault(request: httpx.Request) -> Answer:
-            if not is_list(request):
-                return None
-            (status,) = parse_qs(request.url.query.decode())["status"]
-            if status in refused or b"sparkline" in request.url.query:
-                return said({"detail": [{"loc": ["query", "status"], "msg": "no"}]}, 422)
-            row = {**market_row(0), "id": f"m-{status}", "status": status}
-            return said({"markets": [row], "agent_id": "a"})
-
-        line.fault = fault
-        wanted = {f"m-{status}" for status in ("active", "closed", "resolved")}
-        wanted -= {f"m-{status}" for status in refused}
-        await until(desk, lambda s: set(s.markets) == wanted, stage)
-        line.sent.clear()
-        await stage.clock.advance(10)
-        asked = Counter(
-            parse_qs(one.url.query.decode())["status"][0] for one in line.sent if is_list(one)
-        )
-        assert asked["all"] == 0
-        assert asked["active"] >= 4
-        assert online(desk.state)
 
 
 # -- answers that nobody foresaw ----------------------------------------------------------------
@@ -511,6 +357,24 @@ async def test_the_market_in_focus_is_followed(tmp_path: Path) -> None:
         assert desk.state.seen[Topic.DETAIL] <= asked + 0.1
 
 
+async def test_the_market_beside_the_one_in_focus_is_followed_and_costs_it_nothing(
+    tmp_path: Path,
+) -> None:
+    async with at_work(tmp_path) as (desk, stage, _):
+        first, second = (market.market_id for market in stage.open_markets()[:2])
+        desk.submit(WatchMarket(first, 3_600, second))
+        state = await until(desk, lambda s: s.detail and s.detail.beside, stage, step_s=0.05)
+        assert state.detail.market_id == first
+        assert state.detail.beside.market_id == second
+        assert state.detail.beside.points
+        desk.submit(WatchMarket(first, 3_600, "nowhere"))
+        state = await until(desk, lambda s: s.detail.beside.problem, stage, step_s=0.05)
+        assert state.detail.points
+        assert not state.detail.problem
+        desk.submit(WatchMarket(first, 3_600))
+        await until(desk, lambda s: s.detail.beside is None, stage, step_s=0.05)
+
+
 async def test_what_all_agents_hold_is_read_while_it_is_wanted(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
         desk.submit(WatchHoldings(is_wanted=True))
@@ -520,22 +384,6 @@ async def test_what_all_agents_hold_is_read_while_it_is_wanted(tmp_path: Path) -
         desk.submit(WatchHoldings(is_wanted=False))
         await stage.clock.advance(10)
         assert desk.state.seen[Topic.HOLDINGS] <= read + 0.1
-
-
-async def test_another_service_is_asked_for_nothing_of_ours(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, speed=0) as whole:
-        stage, line = breaking(whole)
-        initial = first_state()
-        away = replace(initial, service=replace(initial.service, embedded=False))
-        async with open_test_desk(stage, away) as desk:
-            await until(desk, ready, stage)
-            market = stage.open_markets()[0].market_id
-            desk.submit(WatchMarket(market, 86_400))
-            state = await until(desk, lambda s: s.detail, stage)
-            assert state.detail.market_id == market
-            assert state.detail.criteria == state.markets[market].criteria
-            assert line.asked(WORLD.path) == 0
-            assert not any("/api/desk/" in one.url.path for one in line.sent)
 
 
 async def test_a_wait_that_the_service_asks_for_is_kept(tmp_path: Path) -> None:
@@ -554,24 +402,6 @@ async def test_a_wait_that_the_service_asks_for_is_kept(tmp_path: Path) -> None:
 
 
 # -- the equity curve ---------------------------------------------------------------------------
-
-
-async def test_the_curve_grows_slowly_and_never_from_half_a_trade(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        await stage.clock.advance(61)
-        points = desk.state.equity
-        assert 2 <= len(points) <= 4
-        assert {point.equity for point in points} == {10_000_000_000}
-        line.fault = lambda request: Fault.NO_LINE if request.method == "GET" else None
-        view = await ended(desk, desk.submit(buy(stage.open_markets()[0])), stage)
-        assert view.state is TicketState.DONE
-        await stage.clock.advance(45)
-        assert desk.state.equity[: len(points)] == points
-        assert {point.equity for point in desk.state.equity} == {10_000_000_000}
-        grown = len(desk.state.equity)
-        line.fault = lambda _: None
-        await until(desk, lambda s: len(s.equity) > grown, stage)
-        assert desk.state.equity[-1].equity == desk.state.account.equity != 10_000_000_000
 
 
 async def test_a_clock_that_was_set_back_does_not_stop_the_curve(tmp_path: Path) -> None:

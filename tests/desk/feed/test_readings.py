@@ -11,6 +11,7 @@ import pytest
 
 from kit.desk.offline import Asked, Offline
 from kit.samples.desk import NOW, sample_state
+from service_tui.client.api_keys import TRIED_AGAIN_S
 from service_tui.client.errors import (
     Called,
     InvalidError,
@@ -21,7 +22,6 @@ from service_tui.client.errors import (
     UnauthenticatedError,
     UnreachableError,
 )
-from service_tui.client.keys import TRIED_AGAIN_S
 from service_tui.clock import ManualClock
 from service_tui.desk.buy_limits import next_midnight
 from service_tui.desk.changes import Changed, Loaded

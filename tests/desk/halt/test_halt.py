@@ -48,7 +48,7 @@ from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros
 from service_tui.wire.batch import BatchRequest, LegRequest
 from service_tui.wire.desk import DeskAgentPatch
-from service_tui.wire.endpoints.desk import DESK_HALT, DESK_PATCH_AGENT, DESK_RESUME, WORLD
+from service_tui.wire.endpoints.desk import DESK_HALT, DESK_RESUME
 from service_tui.wire.trades import TradeRequest
 
 AT_SERVICE = "/api/desk/halt"
@@ -306,22 +306,6 @@ async def test_everybody_is_told_and_each_answer_is_a_line(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-async def test_a_service_that_is_down_is_told_again_until_it_has_heard(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        line.fault = lambda _: Fault.NO_LINE
-        desk.submit(Halt())
-        assert desk.ports.gate.is_closed
-        state = await until(desk, lambda s: all(ack.tries > 2 for ack in s.halt.acks[3:]), stage)
-        assert list(states_of(state).values()) == [AckState.DONE] * 3 + [AckState.FAILED] * 3
-        assert all("reached" in ack.detail for ack in state.halt.acks[3:])
-        assert stage.world.halt.since is None
-        line.fault = lambda _: None
-        await until(desk, acked, stage)
-        assert stage.world.halt.since is not None
-        assert stage.agent.settings.trading_paused
-
-
-@pytest.mark.slow
 async def test_a_slow_service_holds_up_no_other_line(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         line.fault = fails(Fault.STUCK, PAUSE)
@@ -330,20 +314,6 @@ async def test_a_slow_service_holds_up_no_other_line(tmp_path: Path) -> None:
         assert states_of(state)["pause"] is AckState.WAITING
         line.released.set()
         await until(desk, acked, stage, step_s=0.1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("answer", [{"trading_paused": False}, {}])
-async def test_an_answer_without_the_pause_is_no_acknowledgement(
-    tmp_path: Path, answer: dict[str, bool]
-) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        fault = faked({"auto_risk_monitor_enabled": True, **answer})
-        line.fault = lambda one: fault() if one.method == "PATCH" else None
-        desk.submit(Halt())
-        state = await until(desk, lambda s: states_of(s)["pause"] is AckState.FAILED, stage)
-        (row,) = [ack for ack in state.halt.acks if ack.name == "pause"]
-        assert row.detail == "trading not paused at the service"
 
 
 def faked(body: object) -> Callable[[], httpx.Response]:
@@ -369,54 +339,12 @@ async def test_a_resting_buy_is_cancelled_by_the_public_calls_and_a_sale_stays(
         assert state.halt.acks[-1].detail == "2 cancelled"
 
 
-@pytest.mark.slow
-async def test_a_buy_that_is_not_cancelled_is_no_acknowledgement(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        resting = {"orders": [row("b-1", "buy"), row("b-2", "buy")], "count": 2}
-        answers = {
-            "GET": faked(resting),
-            "DELETE": faked({"success": False, "message": "the book is closing"}),
-        }
-        line.fault = lambda one: answers[one.method]() if "/orders" in one.url.path else None
-        desk.submit(Halt())
-        state = await until(desk, lambda s: states_of(s)["orders"] is AckState.FAILED, stage)
-        assert state.halt.acks[-1].detail == "2 of 2 not cancelled: the book is closing"
-        answers["DELETE"] = faked({"success": True, "cancelled": 1})
-        await until(desk, acked, stage)
-
-
 def row(order_id: str, action: str) -> dict[str, object]:
     return {
         "order_id": order_id, "trade_id": order_id, "market_id": "m", "side": "yes",
         "trade_type": action, "shares": 10.0, "price": 0.5, "cost_usdc": 5.0,
         "venue": "evm_venue", "created_at": "2027-01-15T08:00:00Z",
     }  # fmt: skip
-
-
-@pytest.mark.slow
-async def test_a_second_press_asks_the_missing_ones_at_once(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        line.fault = lambda _: Fault.NO_LINE
-        desk.submit(Halt())
-        since = desk.state.halted_since
-        await until(desk, lambda s: all(ack.tries > 4 for ack in s.halt.acks[3:]), stage)
-        line.fault = lambda _: None
-        desk.submit(Halt())
-        # Not their rest of half a minute; a reading that is just being repeated may end first.
-        await until(desk, acked, stage, step_s=0.1, tries=60)
-        assert desk.state.halted_since == since
-
-
-@pytest.mark.slow
-async def test_a_read_only_desk_says_that_it_changes_nothing_there(tmp_path: Path) -> None:
-    async with at_work(tmp_path, read_only=True) as (desk, stage, _):
-        stage.client._read_only = True
-        desk.submit(Halt())
-        assert desk.ports.gate.is_closed
-        state = await until(desk, lambda s: states_of(s)["pause"] is AckState.FAILED, stage)
-        assert "read-only" in state.halt.acks[-2].detail
-        desk.submit(Resume("RESUME"))
-        await until(desk, resumed, stage)
 
 
 # -- over a restart -----------------------------------------------------------------------------
@@ -454,22 +382,6 @@ async def test_the_halt_is_there_before_anything_may_trade_at_the_next_start(
             ticket = desk.submit(buy(stage.open_markets()[0]))
             assert (await ended(desk, ticket, stage)).state is TicketState.DONE
         assert len(line.orders()) == 1
-
-
-@pytest.mark.slow
-async def test_what_was_not_acknowledged_is_told_after_the_restart(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, speed=0) as whole:
-        stage, line = breaking(whole)
-        line.fault = fails(Fault.NO_LINE, AT_SERVICE, PAUSE)
-        async with again(stage) as desk:
-            await until(desk, ready, stage)
-            desk.submit(Halt())
-            await until(desk, lambda s: s.halt.acks[4].tries > 1, stage)
-        assert stage.world.halt.since is None
-        line.fault = lambda _: None
-        async with again(stage) as desk:
-            await until(desk, acked, stage)
-        assert stage.world.halt.since is not None
 
 
 @pytest.mark.slow
@@ -533,19 +445,6 @@ def test_what_is_kept_is_read_as_it_was() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("word", ["", "resume", "RESUME ", "yes", "RESUM"])
-async def test_nothing_but_the_word_ends_a_halt(tmp_path: Path, word: str) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        desk.submit(Halt())
-        await until(desk, acked, stage)
-        await desk.submit(Resume(word)).wait()
-        assert desk.ports.gate.is_closed
-        assert desk.state.notices[-1].text == "not resumed: type the word RESUME"
-        assert line.asked(AT_RESUME) == 0
-        assert stage.world.halt.since is not None
-
-
-@pytest.mark.slow
 async def test_the_word_ends_it_everywhere_and_the_gate_opens_last(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(Halt())
@@ -582,27 +481,6 @@ async def test_the_briefing_names_the_halt_no_longer_than_it_lasts(tmp_path: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [AT_RESUME, PAUSE])
-@pytest.mark.parametrize("fault", [Fault.NO_LINE, Fault.LOST])
-async def test_an_end_that_fails_leaves_everything_halted(
-    tmp_path: Path, path: str, fault: Fault
-) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        desk.submit(Halt())
-        await until(desk, acked, stage)
-        line.fault = fails(fault, path)
-        await desk.submit(Resume("RESUME")).wait()
-        assert desk.ports.gate.is_closed
-        assert any(one.text.startswith("not resumed, still halted") for one in desk.state.notices)
-        assert not desk.state.halt.is_resuming
-        line.fault = lambda _: None
-        # What had let go is told again.
-        await until(desk, acked, stage)
-        assert stage.world.halt.since is not None
-        assert stage.agent.settings.trading_paused
-
-
-@pytest.mark.slow
 async def test_a_halt_overtakes_its_own_end(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         desk.submit(Halt())
@@ -618,41 +496,6 @@ async def test_a_halt_overtakes_its_own_end(tmp_path: Path) -> None:
         assert stage.world.halt.since is not None
         assert stage.agent.settings.trading_paused
         assert any("halted again" in one.text for one in desk.state.notices)
-
-
-@pytest.mark.slow
-async def test_an_end_of_nothing_says_so(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, _, line):
-        await desk.submit(Resume("RESUME")).wait()
-        assert desk.state.notices[-1].text == "not halted"
-        assert line.asked(AT_RESUME) == 0
-
-
-@pytest.mark.slow
-async def test_a_pause_from_before_the_halt_stays_after_it(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, _):
-        stage.agent.change({"trading_paused": True})
-        await until(desk, lambda s: s.limits.paused, stage)
-        desk.submit(Halt())
-        await until(desk, acked, stage)
-        desk.submit(Resume("RESUME"))
-        await until(desk, resumed, stage)
-        assert stage.agent.settings.trading_paused
-        assert "paused at the service before the halt" in desk.state.notices[-1].text
-
-
-@pytest.mark.slow
-async def test_the_operators_pause_of_an_agent_stays_over_a_halt(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, _):
-        path = {"agent_id": stage.agent_id}
-        patch = DeskAgentPatch(trading_paused=True)
-        desk.submit(Halt())
-        await until(desk, acked, stage)
-        await stage.client.call(DESK_PATCH_AGENT, path=path, body=patch)
-        desk.submit(Resume("RESUME"))
-        await until(desk, resumed, stage)
-        assert stage.agent.settings.operator_paused
-        await until(desk, lambda s: s.limits.paused, stage)
 
 
 # -- another console's halt ---------------------------------------------------------------------
@@ -691,20 +534,6 @@ async def test_the_word_ends_another_consoles_halt_as_well(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
-async def test_the_end_in_another_console_ends_the_own_halt_as_well(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, _):
-        runner = Runner()
-        desk.ports.gate.watch(runner)
-        desk.submit(Halt())
-        await until(desk, acked, stage)
-        await stage.client.call(DESK_RESUME)
-        await until(desk, resumed, stage)
-        assert not desk.ports.gate.is_closed
-        assert runner.log[-1] == "goes on"
-        assert kept_on_disk(tmp_path).on is False
-
-
-@pytest.mark.slow
 async def test_a_reading_from_before_the_halt_opens_nothing(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         before = desk.state.world
@@ -720,25 +549,6 @@ async def test_a_reading_from_before_the_halt_opens_nothing(tmp_path: Path) -> N
         await until(desk, lambda s: s.world.halted_at, stage)
         assert desk.state.halt is not None
         assert not [one for one in line.sent if one.url.path == AT_RESUME]
-
-
-@pytest.mark.slow
-async def test_an_end_elsewhere_is_not_believed_while_the_service_cannot_be_asked(
-    tmp_path: Path,
-) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        before = desk.state.world
-        assert before is not None
-        desk.submit(Halt())
-        await until(desk, acked, stage)
-        await until(desk, lambda s: s.world.halted_at, stage)
-        line.fault = lambda one: Fault.FAILED if one.url.path == WORLD.path else None
-        desk.ports.emit(WorldSeen(before, ()))
-        await stage.clock.advance(2.0)
-        assert desk.ports.gate.is_closed
-        line.fault = lambda _: None
-        await until(desk, lambda s: s.world.halted_at, stage)
-        assert desk.ports.gate.is_closed
 
 
 @pytest.mark.slow

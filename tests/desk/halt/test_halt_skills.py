@@ -19,13 +19,11 @@ from service_tui.desk.slices.halt import AckState, HaltedAgent, kept_halt
 from service_tui.desk.state import DeskState
 from service_tui.engine.agents.agents import Agent
 from service_tui.server.embedded import BASE_URL
-from service_tui.storage.errors import StorageError
 from service_tui.terms import LeashMode
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.endpoints.public import REGISTER
 
 SETTINGS = "/api/sdk/user/settings"
-ORDERS = "/api/sdk/orders"
 NAMES = ("heron", "gull")
 
 
@@ -155,49 +153,6 @@ async def test_a_service_that_fails_at_first_is_asked_again_also_after_a_restart
 
 
 @pytest.mark.slow
-async def test_a_pause_that_was_not_acknowledged_is_told_until_it_is(tmp_path: Path) -> None:
-    async with far(tmp_path) as it, desk_on(it) as desk:
-        await it.run_skills(desk)
-        heron = it.of("heron")
-        unsaid = {"auto_risk_monitor_enabled": True, "trading_paused": False}
-        it.line.fault = lambda one: (
-            said(unsaid, content_type="application/json") if heron(one) and one.method == "PATCH"
-            else None
-        )  # fmt: skip
-        desk.submit(Halt())
-        state = await until(desk, lambda s: s.halt.missing == 1, it.stage)
-        state = await until(desk, lambda s: max(one.tries for one in s.halt.acks) > 1, it.stage)
-        words = "heron not paused at the service"
-        assert acks(state)["heron paused by the service"] == (AckState.FAILED, words)
-        it.line.fault = lambda _: None
-        await until(desk, acked, it.stage)
-        assert it.is_paused("heron")
-
-
-@pytest.mark.slow
-async def test_an_end_that_one_agent_does_not_hear_leaves_everything_halted(
-    tmp_path: Path,
-) -> None:
-    async with far(tmp_path) as it, desk_on(it) as desk:
-        await it.run_skills(desk)
-        desk.submit(Halt())
-        await until(desk, acked, it.stage)
-        gull = it.of("gull")
-        it.line.fault = lambda one: said({"error": "broken"}, 500) if gull(one) else None
-        await desk.submit(Resume("RESUME")).wait()
-        assert desk.ports.gate.is_closed
-        assert "not resumed, still halted: service answered 500 to gull" in [
-            one.text for one in desk.state.notices
-        ]
-        it.line.fault = lambda _: None
-        await until(desk, acked, it.stage)
-        assert all(it.is_paused(name) for name in NAMES)
-        desk.submit(Resume("RESUME"))
-        await until(desk, resumed, it.stage)
-        assert not any(it.is_paused(name) for name in NAMES)
-
-
-@pytest.mark.slow
 async def test_a_service_that_never_said_how_an_agent_was_is_not_quoted_as_if(
     tmp_path: Path,
 ) -> None:
@@ -257,99 +212,3 @@ async def test_a_halt_while_the_pauses_are_lifted_lifts_no_further_one(tmp_path:
         assert heron(lifted[0])
         assert desk.ports.gate.is_closed
         assert all(it.is_paused(name) for name in NAMES)
-
-
-@pytest.mark.slow
-async def test_an_agent_that_the_service_knows_no_more_holds_up_no_end(tmp_path: Path) -> None:
-    async with far(tmp_path) as it, desk_on(it) as desk:
-        await it.run_skills(desk)
-        desk.submit(Halt())
-        await until(desk, acked, it.stage)
-        gull = it.of("gull")
-        it.line.fault = lambda one: said({"error": "no such key"}, 401) if gull(one) else None
-        desk.submit(Resume("RESUME"))
-        state = await until(desk, resumed, it.stage)
-        assert "gull stays paused: service answered 401 to gull" in [
-            one.text for one in state.notices
-        ]
-        assert not it.is_paused("heron")
-
-
-@pytest.mark.slow
-async def test_a_disk_that_refuses_holds_up_no_pause_and_is_told(tmp_path: Path) -> None:
-    async with far(tmp_path) as it, desk_on(it) as desk:
-        await it.run_skills(desk)
-        real, full = desk._memory.keep_halt, [True]
-
-        async def keep(kept: object) -> object:
-            if full:
-                raise StorageError("the disk is full")
-            return await real(kept)
-
-        desk._memory.keep_halt = keep
-        desk.submit(Halt())
-        state = await until(
-            desk, lambda s: [one.state for one in s.halt.acks].count(AckState.FAILED) == 3, it.stage
-        )
-        assert all(it.is_paused(name) for name in NAMES)
-        assert acks(state)["heron paused by the service"] == (AckState.FAILED, "the disk is full")
-        full.clear()
-        await until(desk, acked, it.stage)
-        desk.submit(Resume("RESUME"))
-        await until(desk, resumed, it.stage)
-        assert not any(it.is_paused(name) for name in NAMES)
-
-
-@pytest.mark.slow
-async def test_the_buys_that_rest_for_skills_are_cancelled_with_their_own_key(
-    tmp_path: Path,
-) -> None:
-    async with far(tmp_path) as it, desk_on(it) as desk:
-        await it.run_skills(desk)
-        heron = it.of("heron")
-        book = {"orders": [order("o-1", "buy"), order("o-2", "sell"), order("o-3", "buy")],
-                "count": 3}  # fmt: skip
-        gone = {"success": True, "cancelled": 1}
-        ends = [said(gone), said({"error": "broken"}, 500), said(gone), said({"error": "?"}, 404)]
-
-        def answer(one: httpx.Request) -> httpx.Response | None:
-            if not (heron(one) and one.url.path.startswith(ORDERS)):
-                return None
-            return said(book) if one.method == "GET" else ends.pop(0)
-
-        it.line.fault = answer
-        desk.submit(Halt())
-        what = "no open buys of skills on this desk's leash"
-        state = await until(desk, lambda s: s.halt.acks[-1].tries, it.stage)
-        assert acks(state)[what] == (AckState.FAILED, "service answered 500 to heron")
-        state = await until(desk, acked, it.stage)
-        # What is gone by then was cancelled, or filled: it does not rest.
-        assert acks(state)[what] == (AckState.DONE, "2 cancelled")
-        asked = [one.url.path for one in it.line.sent if one.method == "DELETE"]
-        assert asked == [f"{ORDERS}/o-1", f"{ORDERS}/o-3"] * 2
-
-
-def order(order_id: str, kind: str) -> dict[str, object]:
-    return {
-        "order_id": order_id, "trade_id": "t-1", "cost_usdc": 2.0, "market_id": "m",
-        "side": "yes", "trade_type": kind, "order_type": "GTC", "venue": "evm_venue",
-        "price": 0.4, "shares": 5.0, "created_at": "2027-01-15T08:00:00Z",
-    }  # fmt: skip
-
-
-@pytest.mark.slow
-async def test_a_desk_that_is_read_only_pauses_nobody(tmp_path: Path) -> None:
-    async with far(tmp_path) as it:
-        async with desk_on(it) as desk:
-            await it.run_skills(desk)
-            down = it.of("heron")
-            it.line.fault = lambda one: said({"error": "broken"}, 503) if down(one) else None
-            desk.submit(Halt())
-            await until(desk, lambda s: s.halt.missing == 2, it.stage)
-        it.line.fault = lambda _: None
-        it.stage.client._read_only = True
-        async with desk_on(it, read_only=True) as desk:
-            assert len(desk.state.halt.agents) == 2
-            assert "heron paused by the service" not in acks(desk.state)
-            await it.stage.clock.advance(5.0)
-        assert not it.is_paused("heron")

@@ -8,7 +8,7 @@ import pytest
 
 from kit.desk.offline import Offline
 from kit.samples.desk import NOW, sample_state
-from service_tui.client.keys import Key
+from service_tui.client.api_keys import ApiKey
 from service_tui.client.passing import Passed
 from service_tui.desk.halt.handlers import NotDoneError
 from service_tui.desk.halt.skills import SkillAgents, SkillPauses
@@ -155,7 +155,7 @@ class Service:
         self.answers = answers
         self.sent: list[tuple[str, str, str, str]] = []
 
-    async def pass_on(self, key: Key, call: tuple[str, str, bytes]) -> Passed:
+    async def pass_on(self, key: ApiKey, call: tuple[str, str, bytes]) -> Passed:
         method, path, body = call
         self.sent.append((key.secret, method, path, body.decode()))
         status, answer = self.answers[method.lower()]

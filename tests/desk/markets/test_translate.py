@@ -1,3 +1,5 @@
+"""Markets, news and public trades of the wire as views of the desk."""
+
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest

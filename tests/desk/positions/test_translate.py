@@ -1,3 +1,5 @@
+"""Rows of the service as positions: one for each side, with its cost, mark, status and outcome."""
+
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +12,7 @@ from kit.samples.desk import sample_state
 from service_tui.desk.positions.translate import position_views
 from service_tui.desk.slices.positions import PositionView, remark
 from service_tui.desk.wire_values import amount
+from service_tui.outcome import NO, YES, Outcome
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import ONE
 from service_tui.wire.positions import PositionBody
@@ -37,7 +40,7 @@ def views(**fields: Any) -> tuple[PositionView, ...]:
     return position_views(PositionBody(**{**HELD, **fields}), None)
 
 
-def test_a_position_that_tells_its_sides_apart_is_taken_as_it_is() -> None:
+def test_a_position_with_sides_keeps_the_figures_of_each_side() -> None:
     (view,) = position_views(PositionBody(**HELD, sides=(SIDE,)), MARKET)
     assert (view.key, view.shares, view.cost) == ("m:yes", 100 * ONE, 35 * ONE)
     assert (view.mark_value, view.exit_value) == (40 * ONE, 39 * ONE)
@@ -47,7 +50,7 @@ def test_a_position_that_tells_its_sides_apart_is_taken_as_it_is() -> None:
     assert view.status is MarketStatus.ACTIVE
 
 
-def test_one_side_of_a_published_row_gets_all_of_its_cost() -> None:
+def test_a_row_with_one_side_gives_it_the_whole_cost() -> None:
     (view,) = views(shares_no=50.0, cost_basis=25.0, current_value=30.0, realized_pnl=1.0)
     assert (view.side, view.shares, view.cost) == (Side.NO, 50 * ONE, 25 * ONE)
     assert view.mark_price == pytest.approx(0.6)
@@ -63,7 +66,7 @@ def test_one_side_of_a_published_row_gets_all_of_its_cost() -> None:
     cost=st.floats(0, 1e6),
     value=st.floats(0, 1e6),
 )
-def test_the_cost_of_a_published_row_is_shared_out_whole(
+def test_the_cost_of_a_row_is_split_over_both_sides_without_a_remainder(
     *, yes: float, no: float, price: float, cost: float, value: float
 ) -> None:
     both = views(
@@ -80,31 +83,31 @@ def test_the_cost_of_a_published_row_is_shared_out_whole(
     assert all(0 <= view.average <= 1 for view in both)
 
 
-def test_a_row_without_a_price_has_no_figure_made_of_one() -> None:
+def test_a_row_without_a_price_has_no_mark_and_no_unrealized_pnl() -> None:
     both = views(current_price=None, shares_yes=30.0, shares_no=10.0, cost_basis=16.0)
     for view in both:
         assert (view.mark_price, view.mark_value, view.unrealized, view.pnl) == (None,) * 4
         assert view.pnl_pct is None
     assert [view.cost for view in both] == [12 * ONE, 4 * ONE]
-    # The market's own price makes it known.
+    # With the market's price the figures are known.
     (yes, _) = (replace(one, market_id=MARKET.market_id) for one in both)
     marked = remark(yes, MARKET)
     assert marked.mark_price == MARKET.price_of(Side.YES)
     assert marked.unrealized == marked.mark_value - marked.cost
 
 
-def test_a_side_that_ended_is_worth_what_its_outcome_pays() -> None:
+def test_a_side_of_a_resolved_market_is_marked_at_its_payout() -> None:
     ended = {"current_price": None, "status": "won", "outcome": True, "cost_basis": 16.0}
     (won,) = views(**ended, shares_yes=30.0)
-    assert (won.mark_price, won.outcome) == (1.0, True)
+    assert (won.mark_price, won.outcome) == (1.0, YES)
 
 
-def test_nothing_held_is_no_position() -> None:
+def test_a_row_without_shares_gives_no_position() -> None:
     assert views() == ()
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("sent", "status"),
     [
         ("active", MarketStatus.ACTIVE),
         ("closed", MarketStatus.CLOSED),
@@ -113,39 +116,41 @@ def test_nothing_held_is_no_position() -> None:
         ("of tomorrow", MarketStatus.RESOLVED),
     ],
 )
-def test_the_status_of_a_position(said: str, meant: MarketStatus) -> None:
-    (view,) = views(status=said, sides=(SIDE,))
-    assert view.status is meant
-    assert (view.unrealized == 0) == (meant is MarketStatus.RESOLVED)
+def test_each_status_is_mapped_and_an_unknown_one_counts_as_resolved(
+    sent: str, status: MarketStatus
+) -> None:
+    (view,) = views(status=sent, sides=(SIDE,))
+    assert view.status is status
+    assert (view.unrealized == 0) == (status is MarketStatus.RESOLVED)
 
 
 @pytest.mark.parametrize(
     ("status", "side", "outcome"),
     [
-        ("won", "yes", True),
-        ("won", "no", False),
-        ("lost", "yes", False),
-        ("lost", "no", True),
+        ("won", "yes", YES),
+        ("won", "no", NO),
+        ("lost", "yes", NO),
+        ("lost", "no", YES),
         ("resolved", "yes", None),
         ("active", "yes", None),
     ],
 )
-def test_a_side_that_won_or_lost_tells_the_outcome(
+def test_the_outcome_follows_from_a_side_that_won_or_lost(
     status: str,
     side: str,
-    outcome: bool | None,  # noqa: FBT001
+    outcome: Outcome | None,
 ) -> None:
     (view,) = views(status=status, sides=({**SIDE, "side": side},))
-    assert view.outcome is outcome
+    assert view.outcome == outcome
     assert view.is_closed == (status != "active")
 
 
-def test_a_side_that_is_neither_yes_nor_no_is_no_position() -> None:
+def test_a_side_other_than_yes_or_no_raises() -> None:
     with pytest.raises(ValueError, match="maybe"):
         views(sides=({**SIDE, "side": "maybe"},))
 
 
-def test_a_position_that_was_sold_has_no_outcome_of_its_own() -> None:
+def test_a_sold_position_is_closed_and_has_no_outcome() -> None:
     sold = {**SIDE, "shares": 0.0, "cost_basis": 0.0, "avg_cost": None, "current_value": 0.0}
     for later in ({}, {"outcome": False, "resolved_at": AT}):
         (view,) = views(status="sold", sides=(sold,), **later)

@@ -1,3 +1,5 @@
+"""The reactor on a desk: signals, mirrors, and lost answers."""
+
 import asyncio
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,6 @@ from kit.desk.reactor import (
     PENDING,
     bought,
     choose,
-    config_of,
     decisions,
     deleted,
     following,
@@ -20,19 +21,12 @@ from kit.desk.reactor import (
     settle,
     signals,
 )
-from kit.service.stage import open_test_desk
-from service_tui.addresses import checksummed
-from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.halt import Halt, Resume
 from service_tui.desk.commands.reactor import (
     DismissSignal,
-    FollowWallet,
-    LabelWallet,
     MirrorAllFrom,
     MirrorSignal,
     ResetBreaker,
-    SetReactorConfig,
-    UnfollowWallet,
 )
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reactor.stored import known_reactor
@@ -40,9 +34,9 @@ from service_tui.desk.slices.reactor import Policy, ReactorView, SignalState
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.storage.blotter import StoredState
 from service_tui.storage.reactor import StoredReactor
-from service_tui.terms import Action, Plan
+from service_tui.terms import Action
 from service_tui.units import ONE, Micros
-from service_tui.wire.endpoints.public import PENDING_SIGNALS, REACTOR
+from service_tui.wire.endpoints.public import PENDING_SIGNALS
 
 pytestmark = pytest.mark.slow
 
@@ -177,79 +171,6 @@ async def test_five_failures_open_the_breaker_and_a_word_or_an_hour_closes_it(
         await until(desk, lambda s: s.reactor.breaker.paused_at is None, stage)
         await settle(stage)
         await until(desk, has(SignalState.MIRRORED, 2), stage)
-
-
-async def test_a_plan_without_a_reactor_is_told_with_what_to_do(tmp_path: Path) -> None:
-    async with following(tmp_path, plan=Plan.FREE) as (desk, stage, line):
-        assert "pro plan" in desk.state.reactor.barred
-        assert desk.state.service.problem == ""
-        asked = line.asked(REACTOR.path)
-        await stage.clock.advance(30.0)
-        assert line.asked(REACTOR.path) == asked
-        desk.submit(Govern(AgentAct.PLAN, stage.agent_id, "tester", Plan.PRO))
-        await until(desk, lambda s: s.reactor.config, stage)
-        assert desk.state.reactor.barred == ""
-        assert len(desk.state.reactor.wallets()) == 18
-
-
-async def test_the_watchlist_takes_addresses_as_they_are_typed(tmp_path: Path) -> None:
-    async with following(tmp_path) as (desk, stage, _):
-        other = "0x" + "ab" * 20
-        desk.submit(FollowWallet(f" {other} ", "[b]mine\x1b[31m"))
-        state = await until(desk, lambda s: len(config_of(s).wallets) == 3, stage)
-        address = checksummed(other)
-        assert config_of(state).wallets[-1] == address
-        await until(desk, lambda s: s.reactor.label_of(address), stage)
-        assert "\x1b" not in desk.state.reactor.label_of(address)
-        refused = {
-            FollowWallet(other.upper().replace("X", "x")): "already followed",
-            FollowWallet("0x12"): "40 hex digits",
-            FollowWallet(address.swapcase().replace("X", "x")): "checksum",
-            SetReactorConfig(mirror_fraction=1.5): "0 to 1",
-            SetReactorConfig(mirror_fraction=float("nan")): "0 to 1",
-            SetReactorConfig(daily_cap=Micros(-1)): "0 to one billion",
-            SetReactorConfig(price_buffer=0.3): "0 to 0.2",
-            SetReactorConfig(wallets=(other, address)): "the list names a wallet twice",
-            LabelWallet(address, "x" * 41): "at most 40",
-        }
-        for order, why in refused.items():
-            desk.submit(order)
-            await until(desk, lambda s, why=why: why in s.notices[-1].text, stage)
-        desk.submit(SetReactorConfig(daily_cap=Micros(7 * ONE), enabled=False))
-        await until(desk, lambda s: config_of(s).daily_cap == 7 * ONE, stage)
-        assert not desk.state.reactor.is_enabled
-        desk.submit(UnfollowWallet(other))
-        await until(desk, lambda s: len(config_of(s).wallets) == 2, stage)
-        await choose(desk, stage, Policy.AUTO, address)
-        async with open_test_desk(stage) as again:
-            wallet = again.state.reactor.wallet(address)
-            assert (wallet.policy, wallet.is_followed) == (Policy.AUTO, False)
-            assert wallet.label.startswith("[b]mine")
-
-
-async def test_a_config_that_the_service_reports_otherwise_is_not_called_set(
-    tmp_path: Path,
-) -> None:
-    async with following(tmp_path) as (desk, stage, line):
-        await until(desk, lambda s: s.reactor.config, stage)
-        wallets = [one.lower() for one in config_of(desk.state).wallets]
-        answer = {"wallets": wallets, "daily_cap": 5.0, "enabled": True}
-        line.fault = lambda one: said(answer) if one.method == "PATCH" else None
-        desk.submit(SetReactorConfig(daily_cap=Micros(7 * ONE)))
-        text = "change the reactor's config: the service has another value: daily cap"
-        await until(desk, lambda s: any(n.text == text for n in s.notices), stage)
-        desk.submit(SetReactorConfig(enabled=True, wallets=config_of(desk.state).wallets))
-        state = await until(desk, lambda s: s.notices[-1].text != text, stage)
-        assert (state.notices[-1].tone, state.notices[-1].text) == ("good", "turn the reactor on")
-
-
-async def test_the_reactor_turned_off_counts_the_signals_that_it_skips(tmp_path: Path) -> None:
-    async with following(tmp_path) as (desk, stage, _):
-        await settle(stage, 2)
-        await until(desk, lambda s: len(s.reactor.waiting) == 2, stage)
-        desk.submit(SetReactorConfig(enabled=False))
-        text = "turn the reactor off: 2 pending signals skipped"
-        await until(desk, lambda s: any(one.text == text for one in s.notices), stage)
 
 
 async def test_a_gap_is_caught_up_in_order_and_a_lost_answer_is_no_second_mirror(

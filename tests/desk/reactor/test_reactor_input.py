@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -10,31 +9,12 @@ from hypothesis import strategies as st
 
 from kit.samples.desk import NOW, sample_state
 from service_tui.addresses import checksummed
-from service_tui.client.reply import decode
 from service_tui.clock import ManualClock
-from service_tui.desk.reactor.mirror_order import (
-    once_of,
-    reaction_of,
-    request_of_mirror,
-    ticket_id_of,
-    why_not_now,
-)
 from service_tui.desk.reactor.reactor_desk import SignalLog
-from service_tui.desk.reactor.translate import (
-    BrokenSignalError,
-    breaker_of_reactions,
-    breaker_view,
-    config_view,
-    identity,
-    listing_of,
-    mirror_max,
-    signal_view,
-)
+from service_tui.desk.reactor.translate import listing_of, mirror_max, signal_view
 from service_tui.desk.reduce import reduce
-from service_tui.desk.slices.buy_limits import SkillDaySpend
 from service_tui.desk.slices.reactor import (
     SIGNALS_MAX,
-    BreakerView,
     Policy,
     ReactorConfigView,
     ReactorView,
@@ -44,16 +24,9 @@ from service_tui.desk.slices.reactor import (
 )
 from service_tui.desk.state import DeskState
 from service_tui.storage.reactor import Row
-from service_tui.terms import BREAKER_S, MarketStatus, Side, Venue
+from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.base import moment
-from service_tui.wire.reactor import (
-    BreakerBody,
-    PendingBody,
-    ReactionBody,
-    ReactorConfigBody,
-    SignalBody,
-)
+from service_tui.wire.reactor import SignalBody
 
 WALLET = "0x" + "5a" * 20
 CONFIG = ReactorConfigView(
@@ -83,32 +56,6 @@ def changed(**fields: object) -> SignalBody:
     return SIGNAL.model_copy(update=fields)
 
 
-BROKEN = {
-    "invalid id": {"tx_hash": ""},
-    "0x1/../../: invalid id": {"tx_hash": "0x1/../../agents"},
-    "0x0a0a0a0a: invalid id": {"signal_id": "0x1 [red]"},
-    "invalid wallet address": {"taker_wallet": "0x5a"},
-    "invalid market id": {"market_id": "../m"},
-    "only buys": {"taker_side": "SELL"},
-    "between 0 and 1": {"taker_price": 1.0},
-    "not between": {"taker_price": 0.0},
-    "above the mirror's limit": {"taker_price": 0.9999},
-    "size not above 0": {"taker_size": 0.0},
-    "spends nothing": {"amount": 0.0},
-    "amount rounds to 0": {"amount": 0.004},
-    "differs from the config": {"venue": Venue.EVM},
-}
-
-
-@pytest.mark.parametrize(("why", "fields"), BROKEN.items())
-def test_a_broken_signal_is_said_and_named(why: str, fields: dict[str, object]) -> None:
-    with pytest.raises(BrokenSignalError, match=why):
-        signal_view(changed(**fields), CONFIG, now=NOW)
-    found = listing_of([changed(**fields), SIGNAL], CONFIG, now=NOW)
-    assert (len(found.signals), found.dropped) == (1, 1)
-    assert why in found.broken
-
-
 @pytest.mark.slow
 @given(
     st.floats(0.01, 1e9), st.floats(0.001, 0.999), st.floats(0.01, 1e9), st.floats(0, 1),
@@ -123,93 +70,6 @@ def test_no_mirror_spends_more_than_the_config_allows(  # noqa: PLR0917
         assert 0 < one.amount <= min(amount * ONE + 1, cap, mirror_max(body, config))
         assert one.amount <= min(size * fraction * ONE, most) * price + 10_000
         assert one.price < one.price_max or one.price_max == 0.999
-
-
-def test_times_that_have_no_sense_count_as_none() -> None:
-    for at in (datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)):
-        one = signal_view(changed(created_at=at, expires_at=at), CONFIG, now=NOW)
-        assert (one.at, one.expires_at) == (NOW, NOW + 60)
-    ahead = signal_view(
-        changed(created_at=moment(Timestamp(NOW - 130)), expires_at=moment(Timestamp(NOW - 70))),
-        CONFIG,
-        now=NOW,
-        ahead_s=120.0,
-    )
-    assert (ahead.at, ahead.expires_at) == (NOW - 10, NOW + 50)
-
-
-def test_one_transaction_is_one_signal_however_it_is_spelled() -> None:
-    tx = "0x" + "0a" * 32
-    assert identity(tx.upper(), None) == identity(f" {tx}", tx.upper()) == tx
-    assert identity(tx, "0xffff") == tx
-    assert identity(tx, f"{tx}:maker:1:{WALLET}:7") == f"{tx}:maker:1:{WALLET}:7"
-    one = signal_view(SIGNAL, CONFIG, now=NOW)
-    other = signal_view(changed(tx_hash=tx.upper().replace("X", "x")), CONFIG, now=NOW)
-    assert (once_of(one), ticket_id_of(one)) == (once_of(other), ticket_id_of(other))
-    assert len(listing_of([SIGNAL, SIGNAL], CONFIG, now=NOW).signals) == 1
-
-
-def test_rows_that_are_not_of_the_protocol_are_left_out_alone() -> None:
-    row = SIGNAL.model_dump_json(exclude_none=True)
-    raw = f'{{"reactor_signals": [{{"tx_hash": 7}}, {row}, {{"amount": 1e999}}]}}'.encode()
-    body, dropped = decode(PendingBody, raw)
-    found = listing_of(body.reactor_signals, CONFIG, now=NOW, dropped=dropped)
-    assert (len(found.signals), found.dropped) == (1, 2)
-
-
-def test_a_mirror_says_whom_it_mirrors_within_its_bound() -> None:
-    one = signal_view(changed(signal_id=f"{SIGNAL.tx_hash}:maker:2"), CONFIG, now=NOW)
-    sent = request_of_mirror(one)
-    assert sent.price == pytest.approx(0.4 * 1.02)
-    assert sent.signal_data is not None
-    assert sent.signal_data["signal_source"] == "reactor"
-    assert sent.signal_data["signal_id"] == one.name
-    assert sent.signal_data["whale_wallet"] == checksummed(WALLET)
-    told = reaction_of(replace(one, detail="no"), "failed")
-    assert (told.event_tx_hash, told.signal_id, told.reason) == (SIGNAL.tx_hash, one.name, "no")
-
-
-def test_a_config_out_of_range_is_cut_and_a_breaker_needs_no_times() -> None:
-    wild = config_view(
-        ReactorConfigBody(wallets=(WALLET, "x", WALLET), mirror_fraction=9.0, price_buffer=5.0)
-    )
-    assert wild.wallets == (checksummed(WALLET),)
-    assert (wild.mirror_fraction, wild.price_buffer) == (1.0, 0.2)
-    stuck = breaker_view(BreakerBody(state="paused", failures=5))
-    assert stuck is not None
-    assert stuck.is_paused(NOW)
-    assert breaker_view(None) is None
-
-
-def test_a_breaker_that_nobody_shows_is_counted_from_the_reactions() -> None:
-    failed = [
-        ReactionBody(decision="failed", created_at=moment(Timestamp(NOW - n))) for n in range(6)
-    ]
-    assert not breaker_of_reactions(failed[:4], since=Timestamp(0)).is_paused(NOW)
-    open_one = breaker_of_reactions(failed, since=Timestamp(0))
-    assert open_one.is_paused(NOW)
-    assert not open_one.is_paused(Timestamp(NOW + BREAKER_S))
-    assert breaker_of_reactions(failed, since=Timestamp(NOW - 2)).failures == 2
-    done = ReactionBody(decision="mirrored", created_at=moment(NOW))
-    assert breaker_of_reactions([done, *failed], since=Timestamp(0)).failures == 0
-
-
-def test_a_skills_budget_holds_mirrors_back() -> None:
-    assert STATE.buy_limits is not None
-    signal = replace(
-        signal_view(SIGNAL, CONFIG, now=NOW), amount=Micros(4 * ONE), venue=CONFIG.venue
-    )
-    spent = replace(
-        STATE.buy_limits,
-        skill_day_max=Micros(20 * ONE),
-        skills=(SkillDaySpend("reactor", Micros(17 * ONE)),),
-    )
-    why = why_not_now(replace(STATE, buy_limits=spent), signal, NOW)
-    assert why is not None
-    assert "of its daily budget left" in why[0]
-    assert why_not_now(STATE, replace(signal, amount=Micros(ONE)), NOW) is None
-    paused = replace(STATE.reactor, breaker=BreakerView(5, 5, NOW, Timestamp(NOW + 9)))
-    assert why_not_now(replace(STATE, reactor=paused), signal, NOW) is not None
 
 
 # -- a listing in the state --------------------------------------------------------------------

@@ -6,7 +6,6 @@ import stat
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import replace
 from functools import cache
@@ -38,8 +37,6 @@ from service_tui.desk.recording.recorder import (
 from service_tui.desk.slices.agents import RevealedView
 from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.notices import Notice
-from service_tui.desk.slices.service import Phase
-from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.storage.recordings import (
     RECORDING_FILE,
@@ -65,18 +62,6 @@ def later(state: DeskState, rng: random.Random) -> DeskState:
     return replace(state, markets=markets)
 
 
-def test_time_alone_is_recorded_every_ten_seconds_and_an_event_after_two() -> None:
-    state, rng, recorder = sample_state(20), random.Random(1), Recorder()
-    assert recorder.is_due(state, START)
-    assert recorder.record(state, START) is not None
-    newer = later(state, rng)
-    assert not recorder.is_due(newer, Timestamp(START + EVERY_S - 0.1))
-    assert recorder.is_due(newer, Timestamp(START + EVERY_S))
-    halted = replace(newer, halt=HaltView(START))
-    assert not recorder.is_due(halted, Timestamp(START + AFTER_EVENT_S - 0.1))
-    assert recorder.is_due(halted, Timestamp(START + AFTER_EVENT_S))
-
-
 @pytest.mark.parametrize("back_s", [1.0, 3_600.0])
 def test_a_clock_that_is_set_back_does_not_stop_the_recording(back_s: float) -> None:
     state, recorder = sample_state(20), Recorder()
@@ -99,16 +84,6 @@ def test_a_state_that_has_not_changed_is_not_recorded_again() -> None:
     state, recorder = sample_state(20), Recorder()
     recorder.record(state, START)
     assert not recorder.is_due(state, Timestamp(START + 3_600))
-
-
-def test_a_clock_that_is_set_back_a_little_keeps_the_records_in_order() -> None:
-    state, rng, recorder = sample_state(20), random.Random(1), Recorder()
-    first = recorder.record(state, START)
-    second = recorder.record(later(state, rng), Timestamp(START - 1))
-    assert first is not None
-    assert second is not None
-    assert not second.is_whole
-    assert START == first.at < second.at < START + 0.01
 
 
 @pytest.mark.slow
@@ -224,38 +199,13 @@ def test_no_secret_and_no_endless_list_is_recorded() -> None:
     assert kept.revealed is None
     assert kept.supervision.tail is None
     assert kept.supervision.pasts == ()
+    assert kept.research.evaluations is None
     assert len(kept.markets) == MARKETS_MAX
     assert {held.market_id for held in state.positions} <= kept.markets.keys()
     assert list(kept.markets) == [name for name in state.markets if name in kept.markets]
     record = Recorder().record(state, START)
     assert record is not None
     assert REVEALED.encode() not in zlib.decompress(record.body)
-
-
-CHANGES: tuple[tuple[Callable[[DeskState], DeskState], str], ...] = (
-    (lambda state: replace(state, halt=HaltView(START)), "halt"),
-    (
-        lambda state: replace(state, service=replace(state.service, phase=Phase.OFFLINE)),
-        "connection",
-    ),
-    (
-        lambda state: replace(
-            state, tickets=(replace(state.tickets[0], state=TicketState.SENT), *state.tickets[1:])
-        ),
-        "order",
-    ),
-    (lambda state: replace(state, fills=state.fills[1:]), "fill"),
-    (lambda state: replace(state, notices=(Notice(9, "warn", "gone"),)), "notice"),
-    (lambda state: later(state, random.Random(1)), ""),
-)
-
-
-@pytest.mark.parametrize(("change", "event"), CHANGES)
-def test_the_event_of_a_record_names_what_happened(
-    change: Callable[[DeskState], DeskState], event: str
-) -> None:
-    state = sample_state(20)
-    assert event_between(state, change(state)) == event
 
 
 @pytest.mark.slow
@@ -333,19 +283,6 @@ def test_every_moment_is_read_back_as_it_was_in_any_order(tmp_path: Path) -> Non
         assert moment is not None
         assert moment.at == at
         assert moment.state == states[at]
-
-
-@pytest.mark.slow
-def test_steps_lead_to_neighbours_and_to_events(tmp_path: Path) -> None:
-    states = filled(tmp_path, 20)
-    player, times = Player(Recordings(tmp_path)), list(states)
-    assert player.span() == (times[0], times[-1])
-    assert player.neighbour(times[5], -1) == times[4]
-    assert player.neighbour(times[5], 1) == times[6]
-    assert player.neighbour(times[0], -1) is None
-    assert player.neighbour(times[-1], 1) is None
-    assert player.neighbour(times[5], 1, is_event=True) == times[10]
-    assert player.neighbour(times[5], -1, is_event=True) == times[3]
 
 
 def test_a_time_before_the_first_record_shows_the_first(tmp_path: Path) -> None:

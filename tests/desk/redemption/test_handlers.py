@@ -69,7 +69,7 @@ from service_tui.desk.slices.wallet import Ownership
 from service_tui.desk.vault import Vault
 from service_tui.signing.chain import Receipt
 from service_tui.storage.chain_runs import ChainRun, RunSignature
-from service_tui.storage.errors import ClaimedError, StorageError
+from service_tui.storage.errors import StorageError, TakenError
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.agents import AgentSettingsBody, AgentSettingsPatch
@@ -448,7 +448,7 @@ async def test_several_are_begun_each_confirmed_and_written_down() -> None:
 @pytest.mark.parametrize(
     ("problem", "words"),
     [
-        (ClaimedError("taken"), ("warn", "Will it?: already in progress")),
+        (TakenError("taken"), ("warn", "Will it?: already in progress")),
         (StorageError("disk full"), ("bad", "disk full; nothing redeemed")),
     ],
 )

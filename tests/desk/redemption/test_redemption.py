@@ -1,3 +1,5 @@
+"""Redemption runs on a desk: each step, restarts, and refusals."""
+
 import asyncio
 import json
 import random
@@ -26,8 +28,8 @@ from kit.samples.wallet import call_of
 from kit.service.stage import OPERATOR, first_state, open_directory, open_stage
 from kit.service.stage import Stage as Setting
 from kit.service.wallets import operate, ready, winner_of
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.desk.chain.gateway import READINGS
 from service_tui.desk.chain.translate import wallet_view
 from service_tui.desk.commands.halt import Halt
@@ -72,8 +74,8 @@ async def won(path: Path, **how: bool) -> AsyncGenerator[tuple[Setting, Line, Wo
     """A stage whose external wallet holds a settled position, behind a line that may break."""
     async with settled(path, **how) as (whole, held):
         line = Line(whole.sim.transport)
-        keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
-        client = Client(line, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))
+        api_keys = ApiKeys(ApiKey(whole.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+        client = Client(line, BASE_URL, api_keys, clock=whole.clock, rng=random.Random(1))
         with reading_seldom(*NOT_HERE):
             yield replace(whole, client=client), line, held
 
@@ -649,8 +651,8 @@ async def test_all_of_several_are_redeemed_by_one_word(tmp_path: Path) -> None:
 async def test_with_a_clock_far_off_nothing_is_signed_until_it_is_right(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, line, held):
         dated = Dated(line, stage.clock, ahead_s=-31.0)
-        keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
-        client = Client(dated, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+        api_keys = ApiKeys(ApiKey(stage.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+        client = Client(dated, BASE_URL, api_keys, clock=stage.clock, rng=random.Random(1))
         slow, signer = replace(stage, client=client), CountingSigner()
         async with open_wallet_desk(slow, signer, initial=allowed()) as desk:
             state = await until(desk, run_is(held, ChainRunState.REFUSED), stage)
@@ -845,8 +847,8 @@ class Tampering(httpx.AsyncBaseTransport):
 async def test_what_no_person_would_sign_is_not_signed(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         wire = Tampering(stage.sim.transport, REDEEM.path)
-        keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
-        client = Client(wire, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+        api_keys = ApiKeys(ApiKey(stage.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+        client = Client(wire, BASE_URL, api_keys, clock=stage.clock, rng=random.Random(1))
         hostile = replace(stage, client=client)
         signer = CountingSigner()
         async with open_wallet_desk(hostile, signer) as desk:
@@ -876,8 +878,8 @@ async def test_by_itself_nothing_strange_is_tried_twice(tmp_path: Path) -> None:
     async with won(tmp_path) as (stage, _, held):
         wire = Tampering(stage.sim.transport, REDEEM.path)
         wire.work = tampered(HOSTILE["another market"])
-        keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
-        client = Client(wire, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+        api_keys = ApiKeys(ApiKey(stage.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+        client = Client(wire, BASE_URL, api_keys, clock=stage.clock, rng=random.Random(1))
         signer = CountingSigner()
         async with open_wallet_desk(
             replace(stage, client=client), signer, initial=allowed()

@@ -1,4 +1,4 @@
-"""The files of sessions on this machine: what is read anew, and what only looked at."""
+"""The watch on local research sessions: it reads changed files again, and emits only changes."""
 
 import json
 import os
@@ -48,7 +48,7 @@ def numbers(source: Any) -> list[int]:
     return [one.number for one in source.experiments]
 
 
-def test_every_repository_is_read_and_then_only_what_moved(
+def test_the_first_look_reads_every_repository_and_later_ones_changed_files_only(
     watch: FileWatch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
@@ -74,7 +74,7 @@ def test_every_repository_is_read_and_then_only_what_moved(
     assert (sorted(numbers(source)), read) == ([1, 2, 3, 4], ["two"])
 
 
-def test_a_file_of_the_same_size_that_is_newer_has_moved(watch: FileWatch, tmp_path: Path) -> None:
+def test_a_newer_file_of_the_same_size_is_read_again(watch: FileWatch, tmp_path: Path) -> None:
     place = repository(tmp_path, "one", CONFIG, result(1)) / notebook.FILE
     assert watch.look() is not None
     stat = place.stat()
@@ -85,7 +85,7 @@ def test_a_file_of_the_same_size_that_is_newer_has_moved(watch: FileWatch, tmp_p
     assert source.experiments[0].description == "other"
 
 
-def test_a_session_opens_and_ends_with_its_process(
+def test_a_session_is_open_while_its_process_lives(
     watch: FileWatch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alive: set[int] = {77}
@@ -106,7 +106,9 @@ def test_a_session_opens_and_ends_with_its_process(
     assert seen == [(77, True), (77, False)]
 
 
-def test_an_entry_that_changed_or_went_is_news(watch: FileWatch, tmp_path: Path) -> None:
+def test_a_changed_or_removed_registry_entry_changes_the_source(
+    watch: FileWatch, tmp_path: Path
+) -> None:
     place = repository(tmp_path, "one", CONFIG, result(1))
     assert watch.look() is not None
     path = registry.path_of(tmp_path, place)
@@ -120,7 +122,7 @@ def test_an_entry_that_changed_or_went_is_news(watch: FileWatch, tmp_path: Path)
     assert watch.look() is None
 
 
-def test_a_notebook_that_is_not_there_is_an_empty_one(watch: FileWatch, tmp_path: Path) -> None:
+def test_a_missing_notebook_counts_as_empty(watch: FileWatch, tmp_path: Path) -> None:
     (repository(tmp_path, "one", CONFIG) / notebook.FILE).unlink()
     source = watch.look()
     assert source is not None
@@ -128,7 +130,7 @@ def test_a_notebook_that_is_not_there_is_an_empty_one(watch: FileWatch, tmp_path
     assert watch.look() is None
 
 
-async def test_it_looks_every_second_and_tells_what_moved(
+async def test_the_watch_looks_every_second_and_emits_only_changes(
     watch: FileWatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on = Offline(sample_state(6))
@@ -146,9 +148,9 @@ async def test_it_looks_every_second_and_tells_what_moved(
 
     monkeypatch.setattr(FileWatch, "look", lambda _: look())
     on.clock.sleep = sleep  # type: ignore[method-assign]
-    told: list[Any] = []
-    object.__setattr__(on.ports, "emit", told.append)
+    emitted: list[Any] = []
+    object.__setattr__(on.ports, "emit", emitted.append)
     with pytest.raises(RuntimeError):
         await watch.run()
-    assert told == [FilesSeen("source"), FilesSeen("newer")]  # type: ignore[arg-type]
+    assert emitted == [FilesSeen("source"), FilesSeen("newer")]  # type: ignore[arg-type]
     assert slept == [LOOK_S] * 3

@@ -1,3 +1,5 @@
+"""Exits of alerts on a desk: each breach is sold once."""
+
 import asyncio
 import random
 from collections.abc import AsyncGenerator, Callable

@@ -1,23 +1,21 @@
-import math
+"""The rows of monitors and alerts, and the commands that set monitors."""
+
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from kit.desk.faults import Line, at_work, buy, ended, said, until
+from kit.desk.faults import at_work, buy, ended, until
 from kit.samples.desk import sample_state
 from kit.samples.risk import alert_of, exit_of, monitor_of
 from kit.service.stage import Stage
-from service_tui.client.errors import Called, UnreachableError
 from service_tui.desk.changes import Changed, Loaded
 from service_tui.desk.commands.risk import RemoveMonitor, SetMonitor, SetMonitors
 from service_tui.desk.desk import Desk
 from service_tui.desk.facts import MarketsSeen
 from service_tui.desk.reduce import reduce
 from service_tui.desk.reduce_risk import BY_HOLDER, news_of, reduce_risk
-from service_tui.desk.risk.handlers import monitor_request, set_monitor
 from service_tui.desk.risk.translate import alert_view, exit_views, monitor_view
 from service_tui.desk.slices.risk import (
     ALERT_LIFE_S,
@@ -30,10 +28,10 @@ from service_tui.desk.slices.risk import (
     exit_name,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import THRESHOLDS, AlertStatus, MarketStatus, Side, Venue
+from service_tui.terms import AlertStatus, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
-from service_tui.wire.endpoints.public import MONITORS, SET_MONITOR
-from service_tui.wire.monitors import MonitorBody, RiskAlertBody, SentMonitorRequest
+from service_tui.wire.endpoints.public import MONITORS
+from service_tui.wire.monitors import MonitorBody, RiskAlertBody
 
 AT = Timestamp(1_800_000_000.0)
 
@@ -244,66 +242,6 @@ async def test_thresholds_are_set_and_removed(tmp_path: Path) -> None:
         assert warned(desk.state) == before
 
 
-BAD = [
-    (0.0, None, "at most 100 %"), (-0.1, None, "at most 100 %"), (1.01, None, "at most 100 %"),
-    (math.nan, None, "at most 100 %"), (math.inf, None, "at most 100 %"),
-    (0.2, 0.0, "above 0 %"), (0.2, -1.0, "above 0 %"), (None, math.nan, "above 0 %"),
-    (None, math.inf, "above 0 %"), (None, None, "at least one"),
-    (None, 5_000.0, "target: above 0 %, at most 100,000 %"),
-]  # fmt: skip
-
-
-async def newly_warned(desk: Desk, stage: Stage, order: SetMonitor) -> str:
-    """What the desk warns of once it has the order."""
-    before = warned(desk.state)
-    desk.submit(order)
-    state = await until(desk, lambda s: warned(s) != before, stage, step_s=0.05)
-    return warned(state).removeprefix(before)
-
-
-@pytest.mark.slow
-async def test_thresholds_that_are_none_are_refused_before_anything_is_sent(
-    tmp_path: Path,
-) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        market_id = await held(desk, stage)
-        told = [
-            (stop, target, why, await newly_warned(desk, stage, wish(market_id, stop, target)))
-            for stop, target, why in BAD
-        ]
-        assert [case for case in told if case[2] not in case[3]] == []
-        assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
-
-
-@pytest.mark.slow
-async def test_what_is_not_held_or_has_ended_is_not_guarded(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        await until(desk, lambda s: "positions" in s.seen, stage)
-        market_id = stage.open_markets()[0].market_id
-        desk.submit(wish(market_id))
-        await until(desk, lambda s: "no position on this side" in warned(s), stage)
-        market = desk.state.markets[market_id]
-        over = market.__class__(**{**_fields(market), "status": MarketStatus.RESOLVED})
-        desk.ports.emit(MarketsSeen((over,), complete=False))
-        desk.submit(wish(market_id))
-        await until(desk, lambda s: "market ended" in warned(s), stage, step_s=0.01)
-        assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
-
-
-@pytest.mark.slow
-async def test_a_refusal_of_the_service_is_said_with_what_to_do(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        market_id = await held(desk, stage)
-        no = {"error": "too many monitors", "fix": "remove one"}
-        line.fault = lambda request: (
-            said(no, 409)
-            if request.method == SET_MONITOR.method and "monitor" in request.url.path
-            else None
-        )
-        desk.submit(wish(market_id))
-        await until(desk, lambda s: "too many monitors; remove one" in warned(s), stage)
-
-
 @pytest.mark.slow
 async def test_monitors_are_asked_for_with_their_age(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
@@ -366,46 +304,6 @@ async def test_trailing_and_time_stop_are_set_changed_and_removed(tmp_path: Path
         assert state.risk.monitors[0].thresholds == wish(market_id, 0.3, None).thresholds
 
 
-@pytest.mark.parametrize("embedded", [True, False])
-async def test_another_service_is_sent_the_thresholds_that_are_set_alone(*, embedded: bool) -> None:
-    sent: list[SentMonitorRequest] = []
-
-    async def call(*_: object, body: SentMonitorRequest, path: object) -> None:
-        sent.append(body)
-        raise UnreachableError("no connection", Called("POST", str(path)))
-
-    whole = sample_state()
-    market_id = next(one.market_id for one in whole.markets.values() if one.is_open)
-    state = replace(whole, service=replace(whole.service, embedded=embedded), seen={})
-    emitted: list[object] = []
-    ports = SimpleNamespace(
-        state=lambda: state,
-        client=SimpleNamespace(call=call),
-        emit=emitted.append,
-        refresh=lambda _: None,
-    )
-    await set_monitor(replace(wish(market_id, 0.4, None), venue=Venue.EVM), ports)
-    (body,) = sent
-    assert ("exit_at" in body.model_fields_set) is embedded
-    assert "stop_loss_pct" in body.model_fields_set
-
-
-def test_a_service_with_stop_and_target_alone_is_sent_no_other_name() -> None:
-    plain = wish("m", 0.4, None)
-    names = {"side", "venue", "stop_loss_pct", "take_profit_pct"}
-    assert monitor_request(plain, None, has_all=False).model_fields_set == names
-    assert monitor_request(plain, monitor_of(), has_all=False).model_fields_set == names
-    trails, timed = monitor_of(trailing_stop_pct=0.1), monitor_of(exit_at=AT)
-    trail = {"trailing_stop_pct", "trailing_stop_points"}
-    sent = monitor_request(plain, trails, has_all=False)
-    assert sent.model_fields_set == names | trail
-    assert (sent.trailing_stop_pct, sent.trailing_stop_points) == (None, None)
-    assert monitor_request(plain, timed, has_all=False).model_fields_set == names | {"exit_at"}
-    # What another console has set meanwhile goes, too.
-    every = monitor_request(plain, None, has_all=True)
-    assert every.model_fields_set == {"side", "venue", *(kind.name for kind in THRESHOLDS)}
-
-
 @pytest.mark.slow
 async def test_a_time_stop_sells_and_says_why(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, _):
@@ -421,18 +319,6 @@ async def test_a_time_stop_sells_and_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_trailing_stop_that_is_none_is_refused_before_it_is_sent(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        market_id = await held(desk, stage)
-        told = [
-            (trail, await newly_warned(desk, stage, wish(market_id, trailing_stop_pct=trail)))
-            for trail in (0.0, -0.1, 1.0, math.nan, math.inf)
-        ]
-        assert [case for case in told if "trailing stop: above 0" not in case[1]] == []
-        assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
-
-
-@pytest.mark.slow
 async def test_a_buy_sets_its_stop_and_target_when_it_fills(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         await until(desk, lambda s: s.markets and "positions" in s.seen, stage)
@@ -445,69 +331,6 @@ async def test_a_buy_sets_its_stop_and_target_when_it_fills(tmp_path: Path) -> N
         # With the order, so that nothing can come between the fill and its stop.
         assert not [one for one in line.sent if one.url.path.endswith("/monitor")]
         assert "stop 10.0% down, target 40.0% up" in state.tickets[0].what
-
-
-def answering(line: Line, **other: object) -> None:
-    """Let the service answer a request for a monitor with these fields."""
-    line.fault = lambda request: (
-        said({"success": True, "side": "yes", "venue": "sim", **other})
-        if request.method == SET_MONITOR.method and request.url.path.endswith("/monitor")
-        else None
-    )
-
-
-DIFFERENT = [
-    ({"stop_loss_pct": 0.25}, "the service set stop 25% (requested 30%)"),
-    ({"stop_loss_pct": 0.3004}, "the service set stop 30.04% (requested 30%)"),
-    ({"take_profit_pct": None}, "the service set no target (requested 50%)"),
-    ({"trailing_stop_pct": None}, "the service set no trailing stop (requested 5%)"),
-    ({"exit_at": "2027-01-15T10:00:00Z"}, "time stop 15 Jan 10:00 UTC (requested 15 Jan 09:00"),
-    ({"market_id": "other"}, "the service answered for another position"),
-    ({"success": False, "message": "not held"}, "not held"),
-]
-
-
-def well_noticed(state: DeskState) -> int:
-    return sum(one.tone == "good" for one in state.notices)
-
-
-@pytest.mark.slow
-async def test_a_monitor_that_differs_from_the_requested_one_is_reported(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        market_id = await held(desk, stage)
-        at = Timestamp(1_800_003_600.0)
-        order = wish(market_id, 0.3, 0.5, trailing_stop_pct=0.05, exit_at=at)
-        same = {
-            "market_id": market_id, "stop_loss_pct": 0.3, "take_profit_pct": 0.5,
-            "trailing_stop_pct": 0.05, "exit_at": "2027-01-15T09:00:00Z",
-        }  # fmt: skip
-        wrong: list[object] = []
-        for fields, text in DIFFERENT:
-            answering(line, **{**same, **fields})
-            told = await newly_warned(desk, stage, order)
-            if text not in told:
-                wrong.append((fields, told))
-            before, well = warned(desk.state), well_noticed(desk.state)
-            answering(line, **same)
-            desk.submit(order)
-            await until(desk, lambda s, w=well: well_noticed(s) > w, stage, step_s=0.05)
-            if warned(desk.state) != before:
-                wrong.append((fields, warned(desk.state)))
-        assert wrong == []
-
-
-@pytest.mark.slow
-async def test_an_answer_that_leaves_out_stop_and_target_proves_nothing(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        market_id = await held(desk, stage)
-        before = desk.state.risk.monitors
-        answering(line, market_id=market_id, message="watched")
-        desk.submit(wish(market_id, 0.3))
-        await until(desk, lambda s: any(n.tone == "good" for n in s.notices), stage, step_s=0.01)
-        assert desk.state.risk.monitors[0].stop_loss_pct == before[0].stop_loss_pct
-        desk.submit(wish(market_id, 0.3, trailing_stop_points=0.02))
-        text = "the service set no trailing stop (requested 2 pt)"
-        await until(desk, lambda s: text in warned(s), stage, step_s=0.05)
 
 
 @pytest.mark.parametrize(

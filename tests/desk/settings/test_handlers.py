@@ -9,16 +9,16 @@ from kit.desk.offline import Asked, Offline
 from kit.samples.desk import sample_state
 from kit.samples.filled import filled
 from service_tui.client.errors import Called, UnreachableError
-from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar
+from service_tui.desk.commands.settings import SetPreference, SetSpeed, SetStar, StepWorld
 from service_tui.desk.facts import Noticed, PreferenceSet, StarSet, WorldSeen
 from service_tui.desk.markets.translate import news_view
 from service_tui.desk.ports import Memory
-from service_tui.desk.settings.handlers import set_preference, set_speed, set_star
+from service_tui.desk.settings.handlers import set_preference, set_speed, set_star, step_world
 from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.world.translate import world_view
-from service_tui.wire.endpoints.desk import SET_SPEED
-from service_tui.wire.world import NewsBody, SpeedRequest, WorldBody
+from service_tui.wire.endpoints.desk import SET_SPEED, STEP
+from service_tui.wire.world import NewsBody, SpeedRequest, StepRequest, WorldBody
 
 TICKET = filled(TicketView, 3)
 WORLD = filled(WorldBody, 5, speed=10, open_count=3, meanwhile=None, news=(filled(NewsBody, 6),))
@@ -27,7 +27,7 @@ WORLD = filled(WorldBody, 5, speed=10, open_count=3, meanwhile=None, news=(fille
 def outside(*, embedded: bool = True, answer: object = WORLD) -> Offline:
     state = sample_state()
     service = replace(state.service, embedded=embedded)
-    return Offline(replace(state, service=service), {SET_SPEED: answer})
+    return Offline(replace(state, service=service), {SET_SPEED: answer, STEP: answer})
 
 
 class Kept:
@@ -52,12 +52,28 @@ async def test_the_world_takes_its_pace_and_is_shown_at_once() -> None:
     assert there.woken == [Topic.WORLD]
 
 
-@pytest.mark.parametrize(("embedded", "speed"), [(False, 10), (True, 7), (False, 7)])
-async def test_no_other_pace_and_no_other_service(*, embedded: bool, speed: int) -> None:
+ELSEWHERE = "only an offline world has a speed"
+
+
+@pytest.mark.parametrize(
+    ("embedded", "speed", "why"),
+    [(False, 10, ELSEWHERE), (True, 7, "this world runs at one of 0, 1, 10, 60")],
+)
+async def test_no_other_pace_and_no_other_service(*, embedded: bool, speed: int, why: str) -> None:
     there = outside(embedded=embedded)
     await set_speed(TICKET, SetSpeed(speed), there.ports)
-    assert there.words == [("warn", "only the simulated world has a speed: 0, 1, 10 or 60")]
+    assert there.words == [("warn", why)]
     assert (there.asked, there.woken) == ([], [])
+
+
+async def test_a_history_moves_on_at_once_and_no_other_service_does() -> None:
+    there = outside()
+    await step_world(TICKET, StepWorld(3_600), there.ports)
+    assert there.asked == [Asked(STEP, body=StepRequest(seconds=3_600))]
+    assert there.facts[-1] == Noticed("info", "World moved on by 1:00:00")
+    there = outside(embedded=False)
+    await step_world(TICKET, StepWorld(3_600), there.ports)
+    assert (there.words, there.asked) == ([("warn", ELSEWHERE)], [])
 
 
 async def test_a_pace_that_failed_is_told() -> None:

@@ -1,3 +1,5 @@
+"""Sums of an account over cash and positions."""
+
 from dataclasses import replace
 
 from kit.samples.desk import NOW, sample_state

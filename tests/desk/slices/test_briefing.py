@@ -1,3 +1,5 @@
+"""The heartbeat's content in both shapes a service may send."""
+
 from pathlib import Path
 
 import pytest

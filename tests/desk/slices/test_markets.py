@@ -1,3 +1,5 @@
+"""Prices of a market's two sides, and its changes."""
+
 from dataclasses import replace
 
 import pytest

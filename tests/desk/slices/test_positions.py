@@ -1,9 +1,12 @@
+"""States and values of a position."""
+
 from dataclasses import replace
 
 import pytest
 
 from kit.samples.desk import NOW, sample_state
 from service_tui.desk.slices.positions import PositionView, remark
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.terms import MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
@@ -39,10 +42,10 @@ HELD = PositionView(
 
 
 @pytest.mark.parametrize("status", MarketStatus)
-@pytest.mark.parametrize("outcome", [None, True, False])
+@pytest.mark.parametrize("outcome", [None, YES, NO, VOID])
 @pytest.mark.parametrize("shares", [0, 5])
 def test_a_position_was_sold_when_its_market_ended_without_it(
-    status: MarketStatus, shares: int, *, outcome: bool | None
+    status: MarketStatus, shares: int, outcome: Outcome | None
 ) -> None:
     held = replace(HELD, status=status, outcome=outcome, shares=Micros(shares))
     is_over = status is MarketStatus.RESOLVED

@@ -40,6 +40,7 @@ from service_tui.desk.slices.reactor import (
 )
 from service_tui.desk.slices.tickets import NO_TRACE, TicketState, TicketView
 from service_tui.desk.slices.trades import TradeView
+from service_tui.outcome import NO, YES, Outcome
 from service_tui.terms import MarketStatus, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
@@ -316,7 +317,7 @@ def test_of_many_signals_the_oldest_that_ended_are_counted_alone(
 # -- marks --------------------------------------------------------------------------------------
 
 
-def market(price: float, outcome: bool | None = None) -> MarketView:  # noqa: FBT001  (a record's field)
+def market(price: float, outcome: Outcome | None = None) -> MarketView:
     known = next(iter(sample_state().markets.values()))
     status = MarketStatus.ACTIVE if outcome is None else MarketStatus.RESOLVED
     return replace(
@@ -331,7 +332,7 @@ def test_signals_are_at_the_price_of_now_and_at_one_or_nothing_once_it_is_final(
     assert marked(ReactorView(signals=(one,)), {"m1": market(0.3)}, ()).signals[0] is one
     unlisted = ReactorView(signals=(signal(price_now=0.4),))
     assert marked(unlisted, {}, ()) is unlisted
-    for outcome, price in ((True, 0.0), (False, 1.0)):
+    for outcome, price in ((YES, 0.0), (NO, 1.0), (Outcome.at(0.25), 0.75)):
         over: Any = SimpleNamespace(market_id="m1", outcome=outcome)
         other: Any = SimpleNamespace(market_id="m1", outcome=None)
         assert marked(unlisted, {}, (other, over)).signals[0].price_now == price

@@ -1,3 +1,5 @@
+"""Experiments of files and service in one state."""
+
 from dataclasses import replace
 
 import pytest

@@ -8,13 +8,12 @@ from kit.samples.risk import alert_of, monitor_of, price_alert_of
 from service_tui.desk.slices.risk import (
     EXIT,
     UNNAMED,
-    Condition,
     Thresholds,
     exit_name,
     stop_price,
     target_price,
 )
-from service_tui.terms import Side, Venue
+from service_tui.terms import AlertCondition, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 
@@ -88,11 +87,11 @@ def test_an_exit_is_named_by_its_alert_and_the_moment_of_its_breach() -> None:
 def test_a_price_alert_is_said_with_its_side_and_its_price() -> None:
     said = {
         one: price_alert_of(condition=one, side=Side.NO, threshold=0.25).describe()
-        for one in Condition
+        for one in AlertCondition
     }
     assert said == {
-        Condition.ABOVE: "NO > 0.25",
-        Condition.BELOW: "NO < 0.25",
-        Condition.CROSSES_ABOVE: "NO crosses above 0.25",
-        Condition.CROSSES_BELOW: "NO crosses below 0.25",
+        AlertCondition.ABOVE: "NO > 0.25",
+        AlertCondition.BELOW: "NO < 0.25",
+        AlertCondition.CROSSES_ABOVE: "NO crosses above 0.25",
+        AlertCondition.CROSSES_BELOW: "NO crosses below 0.25",
     }

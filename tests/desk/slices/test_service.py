@@ -1,3 +1,5 @@
+"""The count of unusable rows over all topics."""
+
 from dataclasses import replace
 
 from kit.samples.desk import sample_state

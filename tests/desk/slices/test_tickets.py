@@ -1,3 +1,5 @@
+"""When a ticket may be closed by hand."""
+
 from dataclasses import replace
 
 import pytest

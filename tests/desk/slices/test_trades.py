@@ -1,3 +1,5 @@
+"""The kinds of rows in the trade history."""
+
 from dataclasses import replace
 
 import pytest

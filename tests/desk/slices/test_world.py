@@ -1,3 +1,5 @@
+"""The offline world's clock."""
+
 from kit.samples.desk import NOW
 from service_tui.desk.slices.world import WorldView
 from service_tui.units import Timestamp

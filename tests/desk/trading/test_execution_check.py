@@ -1,3 +1,5 @@
+"""Checks of an order's or a quote's answer against the request."""
+
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Orders for real money: signatures, keys and limits."""
+
 import random
 import re
 from collections.abc import Callable
@@ -14,8 +16,8 @@ from kit.samples.wallet import wallet_of
 from kit.service.line import sink_on
 from kit.service.stage import OPERATOR, Stage, open_stage
 from kit.service.wallets import market_on_chain, operate, ready
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.desk.buy_limits import broken_by
 from service_tui.desk.commands.halt import Halt
 from service_tui.desk.commands.trading import PlaceTrade
@@ -133,8 +135,8 @@ async def test_with_a_clock_far_off_nothing_is_bought_and_a_sale_leaves(tmp_path
     async with open_stage(tmp_path, speed=0) as whole:
         await ready(whole)
         dated = Dated(whole.sim.transport, whole.clock)
-        keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
-        client = Client(dated, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))
+        api_keys = ApiKeys(ApiKey(whole.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+        client = Client(dated, BASE_URL, api_keys, clock=whole.clock, rng=random.Random(1))
         stage, signer = replace(whole, client=client), CountingSigner()
         async with open_wallet_desk(stage, signer) as desk:
             await live(desk, stage)

@@ -1,3 +1,5 @@
+"""Looking up orders of unknown end, with clocks that differ."""
+
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime

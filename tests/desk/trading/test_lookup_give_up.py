@@ -1,3 +1,5 @@
+"""Giving up an order of unknown end by hand."""
+
 from pathlib import Path
 
 import pytest

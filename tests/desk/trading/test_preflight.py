@@ -44,6 +44,7 @@ from service_tui.desk.trading.preflight import (
     why_too_small,
     without_replaced,
 )
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.terms import GTD_LIFE_MIN_S, Action, MarketStatus, Mode, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -288,13 +289,15 @@ def test_a_market_that_names_no_venue_trades_on_all() -> None:
     ("status", "outcome", "why"),
     [
         (MarketStatus.CLOSED, None, "market closed, awaiting resolution: no orders"),
-        (MarketStatus.RESOLVED, True, "market resolved YES: no orders"),
-        (MarketStatus.RESOLVED, False, "market resolved NO: no orders"),
+        (MarketStatus.RESOLVED, YES, "market resolved YES: no orders"),
+        (MarketStatus.RESOLVED, NO, "market resolved NO: no orders"),
+        (MarketStatus.RESOLVED, Outcome.at(0.35), "market resolved 0.35: no orders"),
+        (MarketStatus.RESOLVED, VOID, "market resolved void: no orders"),
         (MarketStatus.RESOLVED, None, "market resolved: no orders"),
     ],
 )
 def test_a_market_that_takes_no_orders_says_why(
-    *, status: MarketStatus, outcome: bool | None, why: str
+    *, status: MarketStatus, outcome: Outcome | None, why: str
 ) -> None:
     assert why_closed(replace(MARKET, status=status, outcome=outcome)) == why
     assert why_closed(MARKET) == ""

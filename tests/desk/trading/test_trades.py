@@ -1,3 +1,5 @@
+"""Orders on a desk: fills, refusals, and lost answers."""
+
 import json
 import sqlite3
 from contextlib import closing
@@ -17,7 +19,6 @@ from kit.desk.faults import (
     is_quote,
     ready,
     rows,
-    said,
     sell,
     until,
 )
@@ -344,39 +345,6 @@ async def test_an_order_for_a_market_that_is_gone_is_refused_once(tmp_path: Path
 
 
 @pytest.mark.slow
-async def test_a_quote_that_fails_says_so(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        order = buy(stage.open_markets()[0])
-        wanted = {
-            Fault.NO_LINE: "cannot be reached",
-            Fault.FAILED: "failed with status 500",
-            said({"error": "not now", "fix": "come back"}, 400): "not now",
-        }
-        for number, (fault, words) in enumerate(wanted.items()):
-            line.fault = lambda request, fault=fault: fault if is_quote(request) else None
-            desk.submit(RequestQuote(number, order))
-            state = await until(
-                desk, lambda s, number=number: s.quote and s.quote.request_id == number, stage
-            )
-            assert not state.quote.ok
-            assert words in state.quote.problem
-        assert state.quote.fix == "come back"
-        assert desk.state.tickets == ()
-
-
-@pytest.mark.slow
-async def test_only_the_newest_question_is_asked_when_they_pile_up(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, line):
-        market = stage.open_markets()[0]
-        tickets = [desk.submit(RequestQuote(n, buy(market, (n + 1) * ONE))) for n in range(40)]
-        state = await until(desk, lambda s: s.quote, stage)
-        assert state.quote.request_id == 39
-        assert [quote["amount"] for quote in line.quotes()] == [40.0]
-        for ticket in tickets:
-            await ticket.wait()
-
-
-@pytest.mark.slow
 async def test_a_question_without_an_answer_does_not_hold_up_the_next(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (desk, stage, line):
         market = stage.open_markets()[0]
@@ -388,27 +356,3 @@ async def test_a_question_without_an_answer_does_not_hold_up_the_next(tmp_path: 
         assert (await until(desk, lambda s: s.quote, stage)).quote.request_id == 2
         await first.wait()
         assert not line.waiting
-
-
-@pytest.mark.slow
-async def test_an_older_answer_never_replaces_a_newer_one(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, _):
-        market = stage.open_markets()[0]
-        desk.submit(RequestQuote(5, buy(market)))
-        await until(desk, lambda s: s.quote, stage)
-        old = desk.submit(RequestQuote(4, buy(market)))
-        await old.wait()
-        assert desk.state.quote.request_id == 5
-
-
-@pytest.mark.slow
-async def test_a_quote_for_a_sale_counts_what_is_lost_by_selling(tmp_path: Path) -> None:
-    async with at_work(tmp_path) as (desk, stage, _):
-        desk.submit(buy(stage.open_markets()[0]))
-        held = (await until(desk, lambda s: s.positions, stage)).positions[0]
-        desk.submit(RequestQuote(1, sell(held)))
-        quote = (await until(desk, lambda s: s.quote, stage)).quote
-        assert quote.ok
-        assert quote.max_loss == held.shares - quote.money
-        assert quote.max_win == quote.money
-        assert quote.cash_after == desk.state.account.cash + quote.money

@@ -1,3 +1,5 @@
+"""Trades and quotes of the wire as values of the desk."""
+
 import math
 from datetime import UTC, datetime
 from typing import Any

@@ -30,7 +30,7 @@ from service_tui.signing.errors import ChainError
 from service_tui.signing.policy import Price, SignableCall, SigningPolicy
 from service_tui.signing.transactions import Transaction
 from service_tui.storage.chain_runs import ChainRun
-from service_tui.storage.errors import ClaimedError, StorageError
+from service_tui.storage.errors import StorageError, TakenError
 from service_tui.terms import Side, Venue
 from service_tui.units import Micros
 from service_tui.wire.chain import BroadcastBody
@@ -176,7 +176,7 @@ async def test_only_what_was_asked_for_and_is_not_set_is_signed_in_the_order_of_
 async def test_one_that_is_under_way_already_is_passed_over() -> None:
     it = Work()
     it.seen()
-    it.line.runs.problem = ClaimedError("in flight")
+    it.line.runs.problem = TakenError("in flight")
     await it.handlers.set_approvals(SetApprovals((NEEDED[0].key, NEEDED[1].key), APPROVE_WORD))
     assert len(it.line.built_for) == 2
     assert (it.line.signed, it.on.words) == ([], [])

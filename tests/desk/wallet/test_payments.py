@@ -1,3 +1,5 @@
+"""Paying for calls: offers, the cap, and the count of payments."""
+
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +12,8 @@ from kit.desk.payments import limited, unpaid
 from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
 from kit.service.stage import OPERATOR, Stage, open_stage
 from kit.service.wallets import ready
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.desk.commands.wallet import PayOffer, SetPay
 from service_tui.desk.desk import Desk
 from service_tui.desk.state import DeskState
@@ -27,8 +29,8 @@ CAP = Micros(12_000)
 
 def behind(stage: Stage) -> tuple[Stage, Line]:
     line = Line(stage.sim.transport)
-    keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
-    client = Client(line, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+    api_keys = ApiKeys(ApiKey(stage.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+    client = Client(line, BASE_URL, api_keys, clock=stage.clock, rng=random.Random(1))
     return replace(stage, client=client), line
 
 
@@ -97,8 +99,8 @@ async def test_a_service_that_tells_another_time_gets_no_second_day(tmp_path: Pa
         await ready(whole)
         line = Line(whole.sim.transport)
         dated = Dated(line, whole.clock)
-        keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
-        client = Client(dated, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))
+        api_keys = ApiKeys(ApiKey(whole.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+        client = Client(dated, BASE_URL, api_keys, clock=whole.clock, rng=random.Random(1))
         stage, signer = replace(whole, client=client), CountingSigner()
         async with open_wallet_desk(stage, signer) as desk:
             await known(desk, stage)

@@ -1,3 +1,5 @@
+"""The wallet on a desk: keys, links, approvals, and the LIVE switch."""
+
 import random
 from pathlib import Path
 
@@ -8,8 +10,8 @@ from kit.desk.faults import Fault, Line, breaking, said, until
 from kit.desk.redeeming import CountingSigner, known, open_wallet_desk
 from kit.service.stage import OPERATOR, first_state, open_stage
 from kit.service.wallets import KEYS
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.credentials.wallet_keys import WalletKeys
 from service_tui.desk.commands.wallet import (
     APPROVE_WORD,
@@ -79,16 +81,16 @@ async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0
             assert len(unset) == len(state.wallet.approvals) == 9
             assert all(one.call is not None and one.call.fee_max > 0 for one in unset)
             assert signer.count == 2, "looking signs nothing"
-            keys = tuple(one.key for one in unset)
-            desk.submit(SetApprovals(keys, "yes"))
+            api_keys = tuple(one.key for one in unset)
+            desk.submit(SetApprovals(api_keys, "yes"))
             await stage.clock.advance(3)
             assert signer.count == 2
-            desk.submit(SetApprovals(keys, APPROVE_WORD))
+            desk.submit(SetApprovals(api_keys, APPROVE_WORD))
             state = await until(
                 desk, lambda s: s.wallet.approvals and not s.wallet.unset, stage, tries=400
             )
             assert signer.count == 2 + 9
-            desk.submit(SetApprovals(keys, APPROVE_WORD))
+            desk.submit(SetApprovals(api_keys, APPROVE_WORD))
             await stage.clock.advance(10)
             assert signer.count == 2 + 9, "what is set is skipped"
             state = await until(
@@ -100,8 +102,8 @@ async def test_from_no_wallet_to_everything_that_real_trades_need(  # noqa: PLR0
 async def test_a_challenge_of_somebody_else_is_not_signed(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         line = Line(stage.sim.transport)
-        keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
-        client = Client(Lying(line), BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+        api_keys = ApiKeys(ApiKey(stage.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+        client = Client(Lying(line), BASE_URL, api_keys, clock=stage.clock, rng=random.Random(1))
         signer = CountingSigner()
         async with open_wallet_desk(stage, signer, client=client) as desk:
             await known(desk, stage)

@@ -1,3 +1,5 @@
+"""The summary of an absence, from the wire."""
+
 from datetime import UTC, datetime, timedelta
 
 from service_tui.desk.world.translate import world_view

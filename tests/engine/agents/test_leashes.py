@@ -15,20 +15,20 @@ from service_tui.engine.agents.pending_trades import (
     spent_of,
 )
 from service_tui.engine.errors import (
-    HeldNotFound,
     LeashBudget,
     LeashObserves,
     NeedsApproval,
+    PendingTradeNotFound,
     RefusedBefore,
-    TooManyHeld,
+    TooManyPending,
 )
-from service_tui.engine.events import HeldEnded, LeashSet, Note, TradeHeld
+from service_tui.engine.events import LeashSet, Note, PendingEnded, TradePending
 from service_tui.engine.limits import day_of
-from service_tui.terms import HELD_SHOWN, Action, HeldStatus, LeashMode, Side, Venue
+from service_tui.terms import PENDING_SHOWN, Action, LeashMode, PendingStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 AUTO, ASK, OBSERVE = LeashMode.AUTO, LeashMode.ASK, LeashMode.OBSERVE
-REFUSED: Final = HeldStatus.REFUSED
+REFUSED: Final = PendingStatus.REFUSED
 
 
 def dollars(amount: float) -> Micros:
@@ -134,15 +134,15 @@ def test_what_counts_against_a_leash_is_what_its_skill_or_its_agent_spent_today(
 # -- trades that wait --------------------------------------------------------------------------
 
 
-def held(**changes: Any) -> TradeHeld:
-    return TradeHeld(
+def pending_trade(**changes: Any) -> TradePending:
+    return TradePending(
         "", "ada", AT, Timestamp(0), Venue.EVM, "m1", Side.NO, Action.BUY, dollars(30), None,
         0.4, None, Note(skill_slug="rain"),
     )._replace(**changes)  # fmt: skip
 
 
-def ended(held_id: str = "h1", status: HeldStatus = REFUSED, **changes: Any) -> HeldEnded:
-    return HeldEnded(held_id, AT, status, "no")._replace(**changes)
+def ended(pending_id: str = "h1", status: PendingStatus = REFUSED, **changes: Any) -> PendingEnded:
+    return PendingEnded(pending_id, AT, status, "no")._replace(**changes)
 
 
 def trades() -> PendingTrades:
@@ -153,12 +153,12 @@ def trades() -> PendingTrades:
 
 def test_a_trade_waits_under_a_number_until_its_deadline() -> None:
     pending = trades()
-    first = pending.hold(held())
-    assert first == held(held_id="h1", expires_at=Timestamp(AT + 90))
-    second = pending.hold(held(size=dollars(7), note=Note(skill_slug="snow")))
+    first = pending.let_wait(pending_trade())
+    assert first == pending_trade(pending_id="h1", expires_at=Timestamp(AT + 90))
+    second = pending.let_wait(pending_trade(size=dollars(7), note=Note(skill_slug="snow")))
     assert second.expires_at == AT
-    third = pending.hold(held(note=Note()))
-    assert (third.held_id, third.expires_at) == ("h3", AT + 60)
+    third = pending.let_wait(pending_trade(note=Note()))
+    assert (third.pending_id, third.expires_at) == ("h3", AT + 60)
     assert list(pending.waiting) == ["h1", "h2", "h3"]
     assert pending.find("h1") is first
     assert pending.agent_of("h1") == "ada"
@@ -166,12 +166,12 @@ def test_a_trade_waits_under_a_number_until_its_deadline() -> None:
 
 def test_only_so_many_trades_of_an_agent_wait() -> None:
     pending = trades()
-    for _ in range(HELD_SHOWN):
-        pending.hold(held())
-    with pytest.raises(TooManyHeld):
-        pending.hold(held())
-    pending.hold(held(agent_id="ben"))
-    assert len(pending.waiting) == HELD_SHOWN + 1
+    for _ in range(PENDING_SHOWN):
+        pending.let_wait(pending_trade())
+    with pytest.raises(TooManyPending):
+        pending.let_wait(pending_trade())
+    pending.let_wait(pending_trade(agent_id="ben"))
+    assert len(pending.waiting) == PENDING_SHOWN + 1
 
 
 OTHERS: Final[dict[str, Any]] = {
@@ -186,7 +186,7 @@ OTHERS: Final[dict[str, Any]] = {
 
 def refused_trades() -> PendingTrades:
     pending = trades()
-    pending.hold(held())
+    pending.let_wait(pending_trade())
     pending.end([ended()])
     return pending
 
@@ -197,35 +197,35 @@ def refused_trades() -> PendingTrades:
 def test_a_refused_trade_stays_refused_for_an_hour_at_whatever_size(
     after_s: float, minutes: int | None
 ) -> None:
-    again = held(at=Timestamp(AT + after_s), size=dollars(1))
+    again = pending_trade(at=Timestamp(AT + after_s), size=dollars(1))
     if minutes is None:
-        refused_trades().hold(again)
+        refused_trades().let_wait(again)
         return
     with pytest.raises(RefusedBefore, match=f"refused by the operator {minutes} min ago"):
-        refused_trades().hold(again)
+        refused_trades().let_wait(again)
 
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_another_trade_was_not_refused(other: str) -> None:
-    refused_trades().hold(held(**OTHERS[other]))
+    refused_trades().let_wait(pending_trade(**OTHERS[other]))
 
 
-@pytest.mark.parametrize("status", [one for one in HeldStatus if one is not REFUSED])
-def test_what_ended_otherwise_may_be_asked_for_again(status: HeldStatus) -> None:
+@pytest.mark.parametrize("status", [one for one in PendingStatus if one is not REFUSED])
+def test_what_ended_otherwise_may_be_asked_for_again(status: PendingStatus) -> None:
     pending = trades()
-    pending.hold(held())
+    pending.let_wait(pending_trade())
     pending.end([ended(status=status)])
-    pending.hold(held())
+    pending.let_wait(pending_trade())
 
 
 def test_a_decided_trade_is_not_found_and_says_how_it_ended() -> None:
     pending = refused_trades()
     assert pending.agent_of("h1") == "ada"
     assert list(pending.ended) == [(pending.ended[0][0], ended())]
-    with pytest.raises(HeldNotFound, match=r"h1 was already decided: refused \(no\)"):
+    with pytest.raises(PendingTradeNotFound, match=r"h1 was already decided: refused \(no\)"):
         pending.find("h1")
     for look in (pending.find, pending.agent_of):
-        with pytest.raises(HeldNotFound, match="no pending trade h2"):
+        with pytest.raises(PendingTradeNotFound, match="no pending trade h2"):
             look("h2")
 
 
@@ -235,31 +235,31 @@ def test_a_decided_trade_is_not_found_and_says_how_it_ended() -> None:
         (ended(), "refused (no)"),
         (ended(by="ann"), "refused by ann (no)"),
         (ended(reason=""), "refused"),
-        (ended(status=HeldStatus.APPROVED, by="ann"), "approved by ann"),
-        (ended(status=HeldStatus.EXPIRED), "expired"),
+        (ended(status=PendingStatus.APPROVED, by="ann"), "approved by ann"),
+        (ended(status=PendingStatus.EXPIRED), "expired"),
     ],
 )
-def test_an_end_names_who_decided_and_why_it_was_refused(end: HeldEnded, text: str) -> None:
+def test_an_end_names_who_decided_and_why_it_was_refused(end: PendingEnded, text: str) -> None:
     assert how_ended(end) == text
 
 
 def test_trades_whose_deadline_has_passed_expire() -> None:
     pending = trades()
-    pending.hold(held())
-    pending.hold(held(note=Note()))
+    pending.let_wait(pending_trade())
+    pending.let_wait(pending_trade(note=Note()))
     assert pending.due(Timestamp(AT + 59.9)) == []
     at = Timestamp(AT + 60)
-    assert pending.due(at) == [HeldEnded("h2", at, HeldStatus.EXPIRED, "approval timed out")]
+    assert pending.due(at) == [PendingEnded("h2", at, PendingStatus.EXPIRED, "approval timed out")]
     assert list(pending.waiting) == ["h1"]
     assert pending.due(at) == []
 
 
 def test_requests_lapse_where_no_market_takes_them() -> None:
     pending = trades()
-    pending.hold(held())
-    pending.hold(held(market_id="m2"))
+    pending.let_wait(pending_trade())
+    pending.let_wait(pending_trade(market_id="m2"))
     at = Timestamp(AT + 1)
-    lapsed = HeldEnded("h2", at, HeldStatus.EXPIRED, "the market ended")
+    lapsed = PendingEnded("h2", at, PendingStatus.EXPIRED, "the market ended")
     assert pending.lapse(at, {"m1"}.__contains__) == [lapsed]
     assert list(pending.waiting) == ["h1"]
     assert pending.lapse(at, {"m1"}.__contains__) == []
@@ -268,10 +268,10 @@ def test_requests_lapse_where_no_market_takes_them() -> None:
 def test_the_oldest_end_is_forgotten() -> None:
     pending = trades()
     for number in range(ENDED_KEPT + 1):
-        pending.apply(held(held_id=f"h{number}"))
-        pending.apply(ended(f"h{number}", HeldStatus.APPROVED))
+        pending.apply(pending_trade(pending_id=f"h{number}"))
+        pending.apply(ended(f"h{number}", PendingStatus.APPROVED))
     assert pending.count == ENDED_KEPT + 1
-    assert (len(pending.ended), pending.ended[0][0].held_id) == (ENDED_KEPT, "h1")
+    assert (len(pending.ended), pending.ended[0][0].pending_id) == (ENDED_KEPT, "h1")
 
 
 def test_a_leash_is_set_for_one_skill_and_taken_off_again() -> None:

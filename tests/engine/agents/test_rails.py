@@ -1,3 +1,5 @@
+"""The limits of an agent: cooldown, amounts, and daily counts."""
+
 import json
 from collections.abc import Callable
 from typing import Final
@@ -7,25 +9,18 @@ import pytest
 from kit.engine.topics import TOPICS
 from service_tui.engine import errors
 from service_tui.engine.agents.agents import Agent
-from service_tui.engine.agents.limits import (
-    check_import,
-    check_pace,
-    check_real_spend,
-    imports_left,
-)
+from service_tui.engine.agents.limits import check_real_spend
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of, world_of
 from service_tui.engine.events import AgentRegistered, ClientSeen, Fill, TradeFailed
-from service_tui.engine.limits import DAY_S, FAILED_COOLDOWN_S, PLANS, day_of
+from service_tui.engine.limits import FAILED_COOLDOWN_S
 from service_tui.engine.tick import advance
 from service_tui.engine.world import World
-from service_tui.terms import Action, Plan, Side, Venue
+from service_tui.terms import Action, Plan, Side
 from service_tui.units import ONE, Micros, Timestamp
 
 NOON: Final = Timestamp(20_000 * 86_400.0 + 43_200.0)
-MIDNIGHT: Final = Timestamp((day_of(NOON) + 1) * DAY_S)
-COOLDOWN_S: Final = PLANS[Plan.FREE].sim_cooldown_s
 
 
 def later(seconds: float) -> Timestamp:
@@ -56,31 +51,6 @@ def buy(world: World, at: Timestamp, order: Order) -> Fill:
     return world.place(order, at)
 
 
-@pytest.mark.slow
-def test_on_the_free_plan_two_minutes_lie_between_buys_of_one_side_of_one_market() -> None:
-    world = world_with()
-    bought = buy(world, NOON, order_of(world))
-    refusal = refusal_of(lambda: buy(world, later(COOLDOWN_S - 1), order_of(world)))
-    assert (refusal.code, refusal.retryable) == ("COOLDOWN", True)
-    assert "wait 1 s" in refusal.fix
-    # The other side, another market, a sale and a quote are free of it.
-    buy(world, later(1), order_of(world, side=Side.NO))
-    buy(world, later(1), order_of(world, index=1))
-    assert world.quote(order_of(world)).shares > 0
-    sale = order_of(world)._replace(action=Action.SELL, size=bought.shares)
-    buy(world, later(2), sale)
-    # Sold whole: the last buy is remembered all the same.
-    refusal_of(lambda: buy(world, later(3), order_of(world)))
-    assert buy(world, later(COOLDOWN_S), order_of(world))
-
-
-@pytest.mark.parametrize("plan", [Plan.PRO, Plan.ELITE])
-def test_on_other_plans_buys_follow_each_other_at_once(plan: Plan) -> None:
-    world = world_with(plan)
-    for _ in range(3):
-        buy(world, NOON, order_of(world))
-
-
 def test_the_cooldown_survives_a_restart_and_no_clock_locks_anybody_out() -> None:
     world = world_with()
     buy(world, NOON, order_of(world))
@@ -104,19 +74,6 @@ def test_without_limits_nothing_binds_by_time_but_amounts_do() -> None:
 def failed(world: World, at: Timestamp, side: Side = Side.YES) -> Agent:
     world.note(TradeFailed("ada", at, "m", side, "no liquidity"))
     return world.agents["ada"]
-
-
-def test_after_a_failure_on_a_real_venue_its_side_of_the_market_rests_for_half_an_hour() -> None:
-    agent = failed(world_with(Plan.ELITE), NOON)
-
-    def may(at: Timestamp, market_id: str = "m", side: Side = Side.YES, **other: Venue) -> None:
-        check_pace(agent, other.get("venue", Venue.EVM), market_id, side, at=at)
-
-    assert refusal_of(lambda: may(later(FAILED_COOLDOWN_S - 1))).code == "COOLDOWN"
-    may(later(FAILED_COOLDOWN_S))
-    may(later(1), side=Side.NO)
-    may(later(1), "other")
-    may(later(1), venue=Venue.SIM)
 
 
 def test_failures_are_forgotten_when_they_bind_no_more_and_survive_a_restart() -> None:
@@ -145,19 +102,6 @@ def test_real_venues_take_a_hundred_a_trade_and_five_hundred_a_day() -> None:
     agent.change({"max_trade": Micros(20 * ONE), "day_spend_max": Micros(600 * ONE)})
     may(20)
     assert refusal_of(lambda: may(20.01)).code == "TRADE_TOO_LARGE"
-
-
-@pytest.mark.parametrize(("plan", "allowed"), [(Plan.FREE, 10), (Plan.PRO, 100), (Plan.ELITE, 250)])
-def test_imports_are_counted_by_the_day(plan: Plan, allowed: int) -> None:
-    agent = world_with(plan).agents["ada"]
-    for count in range(allowed):
-        assert imports_left(agent, NOON) == allowed - count
-        check_import(agent, NOON)
-        agent.count_import(NOON)
-    assert refusal_of(lambda: check_import(agent, NOON)).code == "DAILY_IMPORTS"
-    assert imports_left(agent, NOON) == 0
-    assert imports_left(agent, MIDNIGHT) == allowed
-    check_import(agent, MIDNIGHT)
 
 
 def test_the_version_of_the_client_is_kept() -> None:

@@ -1,3 +1,5 @@
+"""The daily budget of a skill."""
+
 import json
 from typing import Final
 
@@ -11,7 +13,6 @@ from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of, world_of
 from service_tui.engine.errors import MarketTooLarge, SkillSpend
 from service_tui.engine.events import Note, OrderPlaced
-from service_tui.engine.limits import DAY_S, day_of
 from service_tui.engine.world import World
 from service_tui.terms import Action, OrderType, Side
 from service_tui.units import ONE, Micros, Timestamp
@@ -35,36 +36,6 @@ def with_budget(dollars: int | None = 20) -> World:
 
 def spent(world: World, at: float | None = None) -> dict[str, int]:
     return world.agents["ada"].skills_today(world.at if at is None else Timestamp(at))
-
-
-def test_each_skill_has_a_budget_of_its_own_where_the_operator_set_one() -> None:
-    world = with_budget()
-    bought(world, 15)
-    bought(world, 5)
-    with pytest.raises(SkillSpend) as refused:
-        bought(world, 1)
-    assert refused.value.code == "SKILL_BUDGET"
-    assert refused.value.error.endswith("20.00 spent by gull")
-    bought(world, 20, note=Note(skill_slug="heron"))
-    bought(world, 400, note=Note(source="by hand"))
-    assert spent(world) == {"gull": 20 * ONE, "heron": 20 * ONE}
-
-
-def test_without_one_the_service_counts_and_refuses_nothing() -> None:
-    world = with_budget(None)
-    bought(world, 300)
-    assert spent(world) == {"gull": 300 * ONE}
-
-
-def test_the_day_of_a_skill_ends_at_midnight_utc() -> None:
-    world = with_budget()
-    midnight = (day_of(world.at) + 1) * DAY_S
-    bought(world, 20, at=midnight - 1)
-    with pytest.raises(SkillSpend):
-        bought(world, 1, at=midnight - 0.001)
-    assert spent(world, midnight) == {}
-    bought(world, 20, at=midnight)
-    assert spent(world, midnight) == {"gull": 20 * ONE}
 
 
 def test_what_a_skill_spent_survives_a_restart_and_old_snapshots_know_nothing_of_it() -> None:

@@ -1,3 +1,5 @@
+"""Orders at the market maker: fills, refusals and quotes."""
+
 import math
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from kit.examples import examples
 from service_tui.engine import errors
-from service_tui.engine.agents.agents import Agent, AgentSettings, check_claimed, status_of
+from service_tui.engine.agents.agents import Agent, AgentSettings, status_of
 from service_tui.engine.amm.exchange import Exchange, Order, open_shares
 from service_tui.engine.amm.ledger import Ledger
 from service_tui.engine.amm.market import Market
@@ -276,61 +278,6 @@ def test_one_trade_and_one_market_have_their_limits() -> None:
     assert ada.buy(1).money == ONE
 
 
-def test_the_agents_own_limit_of_a_market_binds_from_the_first_buy() -> None:
-    ada = Trader(exchange())
-    ada.agent.change({"max_position": Micros(50 * ONE)})
-    assert refused(ada, ada.order(BUY, 51 * ONE)).code == "MARKET_LIMIT"
-    ada.buy(50)
-    assert refused(ada, ada.order(BUY, ONE)).code == "MARKET_LIMIT"
-    ada.agent.change({"max_position": Micros(5_000 * ONE)})
-    for _ in range(3):
-        ada.buy(500)
-    assert "2,000.00" in refused(ada, ada.order(BUY, 500 * ONE)).error
-
-
-@pytest.mark.parametrize(("plan", "cap"), [(Plan.FREE, 50), (Plan.PRO, 500), (Plan.ELITE, None)])
-def test_the_plan_caps_buys_a_day_and_never_sales(plan: Plan, cap: int | None) -> None:
-    ada = Trader(exchange(plan))
-    for _ in range(cap or 600):
-        ada.buy(0.01)
-    if cap is None:
-        assert ada.buy(0.01)
-    else:
-        refusal = refused(ada, ada.order(BUY, ONE))
-        assert (refusal.code, str(cap) in refusal.error) == ("DAILY_TRADES", True)
-        assert "midnight UTC" in refusal.fix
-    for _ in range(60):
-        ada.sell(SHARE_QUANTUM * 100)
-
-
-def test_the_count_of_the_day_begins_anew_at_midnight_utc() -> None:
-    ada = Trader(exchange(Plan.FREE), at=NOON)
-    for _ in range(50):
-        ada.buy(0.01)
-    midnight = (day_of(NOON) + 1) * DAY_S
-    ada.at = Timestamp(midnight - 0.001)
-    assert ada.agent.buys_today(ada.at) == 50
-    assert refused(ada, ada.order(BUY, ONE)).code == "DAILY_TRADES"
-    ada.at = Timestamp(midnight)
-    assert ada.agent.buys_today(ada.at) == 0
-    ada.buy(0.01)
-    assert ada.agent.buys_today(ada.at) == 1
-
-
-def test_an_agent_lowers_or_raises_its_count_within_its_plan() -> None:
-    ada = Trader(exchange(Plan.FREE))
-    assert ada.agent.trades_per_day() == PLANS[Plan.FREE].trades_per_day == 50
-    ada.agent.change({"trades_per_day": 2})
-    ada.buy(1)
-    ada.buy(1)
-    assert refused(ada, ada.order(BUY, ONE)).code == "DAILY_TRADES"
-    ada.agent.change({"trades_per_day": 4_000})
-    assert ada.agent.trades_per_day() == 1_000
-    ada.buy(1)
-    ada.agent.change({"plan": Plan.ELITE, "trades_per_day": None})
-    assert ada.agent.trades_per_day() is None
-
-
 def test_a_paused_agent_sells_all_the_same() -> None:
     ada = Trader(exchange())
     shares = ada.buy(10).shares
@@ -391,16 +338,6 @@ def test_a_broke_agent_is_told_so_whatever_it_asks() -> None:
     ada.venue.ledger.transfer("agent:ada", "issuer", FIRST_CASH)
     for order in (ada.order(BUY, ONE), ada.order(SELL, ONE)):
         assert refused(ada, order).code == "AGENT_BROKE"
-
-
-def test_an_unclaimed_agent_trades_on_sim_only() -> None:
-    one = agent("ada")
-    check_claimed(one, Venue.SIM)
-    for venue in (Venue.EVM, Venue.SOL):
-        with pytest.raises(errors.NotClaimed, match="must be claimed"):
-            check_claimed(one, venue)
-    one.change({"claimed": True})
-    check_claimed(one, Venue.EVM)
 
 
 def test_an_agent_is_broke_only_when_nothing_it_holds_can_still_pay() -> None:

@@ -1,3 +1,5 @@
+"""The ledger: transfers, balances, and refused amounts."""
+
 import random
 from collections import Counter
 

@@ -1,3 +1,5 @@
+"""The arithmetic of the market scoring rule, also at its extremes."""
+
 import json
 import math
 from collections.abc import Callable, Iterable

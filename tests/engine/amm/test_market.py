@@ -1,3 +1,5 @@
+"""One market of the market maker: prices, quotes and bounds."""
+
 import math
 import re
 from collections.abc import Callable

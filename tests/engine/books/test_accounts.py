@@ -15,7 +15,7 @@ from service_tui.engine.books.venues import (
 from service_tui.engine.errors import MarketNotFound
 from service_tui.engine.events import (
     NO_NOTE,
-    Claimed,
+    MarkedRedeemed,
     MarketResolved,
     Note,
     OrderEnded,
@@ -27,6 +27,9 @@ from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.tape.slots import SLOT_BY_INDEX
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
+from service_tui.outcome import NO as ENDED_NO
+from service_tui.outcome import VOID, Outcome
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.terms import Action, OrderEnd, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -400,16 +403,21 @@ def held(world: World, market_id: str = MARKET, who: str = "ada", **fields: Any)
     return found
 
 
-def resolved(outcome: bool, market_id: str = MARKET) -> MarketResolved:  # noqa: FBT001 - a row
+def resolved(outcome: Outcome, market_id: str = MARKET) -> MarketResolved:
     return MarketResolved(market_id, Timestamp(AT + 70), Timestamp(AT + 71), outcome, (), Micros(0))
 
 
 @pytest.mark.parametrize(
-    ("outcome", "payout", "realized", "won", "lost"),
-    [(True, 8, 3, 1, 0), (False, 5, 0, 0, 0)],
+    ("outcome", "payout", "realized", "won"),
+    [
+        (ENDED_YES, 8, 3, 1),
+        (ENDED_NO, 5, 0, 0),
+        (Outcome.at(0.25), 5.75, 0.75, 1),
+        (VOID, 5, 0, 0),
+    ],
 )
 def test_an_outcome_makes_a_position_ready_and_counts_it(
-    *, outcome: bool, payout: int, realized: int, won: int, lost: int
+    outcome: Outcome, payout: float, realized: float, won: int
 ) -> None:
     world = traded()
     holding = held(world)
@@ -420,7 +428,7 @@ def test_an_outcome_makes_a_position_ready_and_counts_it(
     assert (holding.resolved_at, holding.ready_at) == (AT + 71, AT + 70)
     assert (holding.payout(), holding.is_redeemable()) == (payout * ONE, True)
     account = world.venues.account("ada", EVM)
-    assert (account.realized, account.win_count, account.loss_count) == (realized * ONE, won, lost)
+    assert (account.realized, account.win_count, account.loss_count) == (realized * ONE, won, 0)
     assert account.redeemable_count() == 1
     assert world.venues.payable == {"ada": {MARKET}}
     assert (other.state, other.outcome) == (ACTIVE, None)
@@ -431,7 +439,7 @@ def test_a_lost_position_counts_as_a_loss_and_waits_for_nothing() -> None:
     world = traded()
     holding = held(world)
     holding.position.no.shares = Micros(0)
-    world.venues.settle(resolved(outcome=False))
+    world.venues.settle(resolved(outcome=ENDED_NO))
     account = world.venues.account("ada", EVM)
     assert (account.realized, account.win_count, account.loss_count) == (-5 * ONE, 0, 1)
     assert (world.venues.payable, account.redeemable_count()) == ({}, 0)
@@ -447,7 +455,7 @@ def redeemed(tx_hash: str = "", side: Side = YES, shares: int = 8) -> PositionRe
 def test_the_services_redemption_pays_and_is_done() -> None:
     world = traded()
     holding = held(world)
-    world.venues.settle(resolved(outcome=True))
+    world.venues.settle(resolved(outcome=ENDED_YES))
     world.apply(redeemed())
     assert balances(world) == {"agent:ada": 8.0, "venue": -8.0}
     assert (holding.state, holding.paid, holding.redeemed_at) == (REDEEMED, 8 * ONE, AT + 80)
@@ -458,7 +466,7 @@ def test_the_services_redemption_pays_and_is_done() -> None:
 def test_a_redemption_on_the_chain_pays_and_waits_for_its_report() -> None:
     world = traded()
     holding = held(world)
-    world.venues.settle(resolved(outcome=True))
+    world.venues.settle(resolved(outcome=ENDED_YES))
     world.apply(redeemed("0xa", NO, 2))
     assert (holding.on_chain(NO), holding.on_chain(YES)) == (3 * ONE, 8 * ONE)
     assert world.venues.payable == {"ada": {MARKET}}
@@ -466,21 +474,21 @@ def test_a_redemption_on_the_chain_pays_and_waits_for_its_report() -> None:
     assert (holding.state, holding.tx_hash, holding.paid) == (READY, "0xb", 16 * ONE)
     assert (holding.on_chain(YES), holding.payout(), holding.is_redeemable()) == (0, 0, True)
     assert world.venues.payable == {}
-    world.apply(Claimed("ada", EVM, MARKET, YES, AT, AT, "0xc"))
+    world.apply(MarkedRedeemed("ada", EVM, MARKET, YES, AT, AT, "0xc"))
     assert (holding.state, holding.tx_hash) == (REDEEMED, "0xc")
 
 
-def test_a_claim_without_a_hash_keeps_the_one_that_is_known() -> None:
+def test_a_mark_without_a_hash_keeps_the_one_that_is_known() -> None:
     world = traded()
-    holding = held(world, state=READY, outcome=True, tx_hash="0xa")
-    world.apply(Claimed("ada", EVM, MARKET, YES, AT, AT, ""))
+    holding = held(world, state=READY, outcome=ENDED_YES, tx_hash="0xa")
+    world.apply(MarkedRedeemed("ada", EVM, MARKET, YES, AT, AT, ""))
     assert (holding.state, holding.tx_hash) == (REDEEMED, "0xa")
 
 
 def test_the_other_venue_pays_on_a_page_of_its_own() -> None:
     world = traded()
     held(world, venue=SOL)
-    world.venues.settle(resolved(outcome=True))
+    world.venues.settle(resolved(outcome=ENDED_YES))
     assert world.venues.payable == {}
     assert world.venues.account("ada", SOL).redeemable_count() == 1
 
@@ -488,7 +496,7 @@ def test_the_other_venue_pays_on_a_page_of_its_own() -> None:
 def test_windows_end_at_their_time_and_only_then() -> None:
     world = traded()
     soon, late = held(world), held(world, "m2", resolves_at=Timestamp(AT + 90))
-    done = held(world, "m3", "bea", state=READY, outcome=True)
+    done = held(world, "m3", "bea", state=READY, outcome=ENDED_YES)
     for at_s, states in ((59, (ACTIVE, ACTIVE)), (60, (AWAITING, ACTIVE)), (89, (AWAITING, ACTIVE)),
                          (90, (AWAITING, AWAITING))):  # fmt: skip
         world.venues.close_windows(Timestamp(AT + at_s))
@@ -512,11 +520,10 @@ def test_a_longer_market_that_is_bought_since_makes_nobody_wait_for_its_end() ->
 
 def test_outcomes_add_up_in_their_account() -> None:
     world = traded()
-    for market_id, outcome, shares in (("m1", True, 8), ("m2", True, 8), ("m3", True, 0),
-                                       ("m4", True, 0)):  # fmt: skip
+    for market_id, shares in (("m1", 8), ("m2", 8), ("m3", 0), ("m4", 0)):
         listed(world, market_id, home=EVM)
         held(world, market_id).position.yes.shares = Micros(shares * ONE)
-        world.venues.settle(resolved(outcome, market_id))
+        world.venues.settle(resolved(ENDED_YES, market_id))
     account = world.venues.account("ada", EVM)
     assert (account.win_count, account.loss_count, account.realized) == (2, 2, -4 * ONE)
     assert world.venues.payable == {"ada": {"m1", "m2"}}
@@ -526,10 +533,10 @@ def test_outcomes_add_up_in_their_account() -> None:
 def test_fewer_old_positions_than_are_kept_all_stay(count: int) -> None:
     world = traded()
     for number in range(count):
-        held(world, f"m{number}", state=REDEEMED, outcome=True, resolved_at=AT)
+        held(world, f"m{number}", state=REDEEMED, outcome=ENDED_YES, resolved_at=AT)
     listed(world, "last", home=EVM)
     held(world, "last", state=AWAITING).position.yes.shares = Micros(0)
-    world.venues.settle(resolved(True, "last"))  # noqa: FBT003 - a row
+    world.venues.settle(resolved(ENDED_YES, "last"))
     assert len(world.venues.account("ada", EVM).holdings) == count + 1
 
 
@@ -539,7 +546,7 @@ def test_an_account_that_is_read_back_is_looked_at_anew() -> None:
     account = VenueAccount("ada", EVM)
     world.venues.accounts["ada", EVM] = account
     holding = held(world)
-    ready = held(world, "m2", state=READY, outcome=True)
+    ready = held(world, "m2", state=READY, outcome=ENDED_YES)
     del world.venues.accounts["ada", EVM]
     world.venues.keep(account)
     assert world.venues.accounts == {("ada", EVM): account}
@@ -552,28 +559,28 @@ def test_old_positions_without_a_payout_give_way() -> None:
     world = traded()
     for number in range(SETTLED_KEPT + 1):
         held(
-            world, f"m{number}", state=REDEEMED, outcome=True,
+            world, f"m{number}", state=REDEEMED, outcome=ENDED_YES,
             resolved_at=Timestamp(AT - number),
         )  # fmt: skip
-    held(world, "waits", state=READY, outcome=True, resolved_at=Timestamp(AT - 999))
+    held(world, "waits", state=READY, outcome=ENDED_YES, resolved_at=Timestamp(AT - 999))
     held(world, "open")
     listed(world, "last", home=EVM)
     held(world, "last", state=AWAITING).position.yes.shares = Micros(0)
-    world.venues.settle(resolved(True, "last"))  # noqa: FBT003 - a row
+    world.venues.settle(resolved(ENDED_YES, "last"))
     kept = world.venues.account("ada", EVM).holdings
     assert len(kept) == SETTLED_KEPT + 2
     assert {"waits", "open", "last", "m0"} <= set(kept)
     assert {f"m{SETTLED_KEPT}", f"m{SETTLED_KEPT - 1}"}.isdisjoint(kept)
 
 
-@pytest.mark.parametrize("claims", [False, True])
-def test_a_position_that_is_paid_out_gives_way_to_newer_ones(*, claims: bool) -> None:
+@pytest.mark.parametrize("marks", [False, True])
+def test_a_position_that_is_paid_out_gives_way_to_newer_ones(*, marks: bool) -> None:
     world = traded()
-    holding = held(world, state=READY, outcome=True, resolved_at=Timestamp(AT - 9_999))
+    holding = held(world, state=READY, outcome=ENDED_YES, resolved_at=Timestamp(AT - 9_999))
     for number in range(SETTLED_KEPT):
-        held(world, f"m{number}", state=REDEEMED, outcome=True, resolved_at=AT)
-    if claims:
-        world.apply(Claimed("ada", EVM, MARKET, YES, AT, AT, "0xc"))
+        held(world, f"m{number}", state=REDEEMED, outcome=ENDED_YES, resolved_at=AT)
+    if marks:
+        world.apply(MarkedRedeemed("ada", EVM, MARKET, YES, AT, AT, "0xc"))
     else:
         world.apply(redeemed())
     kept = world.venues.account("ada", EVM).holdings
@@ -595,8 +602,8 @@ def test_equity_counts_cash_open_buys_payouts_and_marks() -> None:
     assert venues.price(account.holdings[MARKET], TIMES) == mid
     assert venues.unrealized(account, TIMES) == marked - 19 * ONE
     assert venues.equity(account, TIMES) == 941 * ONE + 40 * ONE + marked
-    won = held(world, "m2", state=READY, outcome=True)
-    lost = held(world, "m3", state=READY, outcome=False)
+    won = held(world, "m2", state=READY, outcome=ENDED_YES)
+    lost = held(world, "m3", state=READY, outcome=ENDED_NO)
     lost.position.no.shares = Micros(0)
     assert venues.equity(account, TIMES) == 981 * ONE + marked + 8 * ONE
     assert venues.unrealized(account, TIMES) == marked - 19 * ONE
@@ -629,13 +636,13 @@ def test_shares_of_no_are_worth_what_is_left_of_one() -> None:
     ("fields", "payout", "redeemable"),
     [
         ({}, 0, False),
-        ({"state": AWAITING, "outcome": True}, 0, False),
+        ({"state": AWAITING, "outcome": ENDED_YES}, 0, False),
         ({"state": AWAITING}, 0, False),
-        ({"state": READY, "outcome": True}, 8, True),
-        ({"state": READY, "outcome": True, "burned_yes": Micros(3 * ONE)}, 5, True),
-        ({"state": READY, "outcome": True, "burned_no": Micros(3 * ONE)}, 8, True),
-        ({"state": READY, "outcome": False}, 5, True),
-        ({"state": REDEEMED, "outcome": True}, 0, False),
+        ({"state": READY, "outcome": ENDED_YES}, 8, True),
+        ({"state": READY, "outcome": ENDED_YES, "burned_yes": Micros(3 * ONE)}, 5, True),
+        ({"state": READY, "outcome": ENDED_YES, "burned_no": Micros(3 * ONE)}, 8, True),
+        ({"state": READY, "outcome": ENDED_NO}, 5, True),
+        ({"state": REDEEMED, "outcome": ENDED_YES}, 0, False),
     ],
 )
 def test_a_position_pays_what_has_won_and_is_not_burned(

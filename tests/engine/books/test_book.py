@@ -1,3 +1,5 @@
+"""The order book: matching, quotes, expiry and rounding."""
+
 from dataclasses import replace
 from typing import Final
 

@@ -1,3 +1,5 @@
+"""Orders on the simulated venues: reserved money, cancels and refusals."""
+
 import json
 import random
 from collections import Counter
@@ -6,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from kit.engine.ends import ENDS, mixed
 from kit.engine.topics import TOPICS
 from kit.engine.venues import (
     AT,
@@ -26,7 +29,7 @@ from kit.engine.venues import (
 )
 from service_tui.engine.books.book import own_price
 from service_tui.engine.books.liquidity import REFRESH_S, fee_rate_bps
-from service_tui.engine.books.orders import GTD_DEFAULT_S, OPEN_MAX, place, quote
+from service_tui.engine.books.orders import GTD_DEFAULT_S, place, quote
 from service_tui.engine.books.resting import cancel, cancel_all
 from service_tui.engine.books.venues import GRANT, REAL, SETTLED_KEPT, VenueAccount, VenuePosition
 from service_tui.engine.chain.redemption import redeem
@@ -42,7 +45,6 @@ from service_tui.engine.errors import (
     InsufficientShares,
     InvalidExpiration,
     InvalidTick,
-    MarketNotOpen,
     MarketTooLarge,
     NoLiquidity,
     NotAllowed,
@@ -51,13 +53,11 @@ from service_tui.engine.errors import (
     NotFinalized,
     OrderNotFound,
     OrderTooSmall,
-    OwnOrderInTheWay,
     PositionLost,
     PositionNotFound,
     PriceOutOfRange,
     RealTradingOff,
     Refusal,
-    TooManyOrders,
     TradeTooLarge,
     TradingPaused,
     VenueNotServed,
@@ -71,7 +71,7 @@ from service_tui.engine.events import (
     OrderPlaced,
     kind_of,
 )
-from service_tui.engine.tick import advance, change_speed
+from service_tui.engine.tick import advance
 from service_tui.engine.transitions import (
     POSITION,
     NoTransitionError,
@@ -80,6 +80,8 @@ from service_tui.engine.transitions import (
     moved,
 )
 from service_tui.engine.world import World
+from service_tui.outcome import NO as ENDED_NO
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.terms import MarketStatus, OrderEnd, OrderType, Plan, Side, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
 
@@ -258,16 +260,6 @@ def test_cancelling_gives_back_exactly_what_was_kept(side: Side) -> None:
     books_balance(world)
 
 
-def test_nobody_cancels_the_orders_of_others() -> None:
-    world = new_world("ada", "bea")
-    market = market_of(world)
-    event = placed(put(world, "ada", market, price=gap_price(world, market), order_type=GTC))
-    with pytest.raises(OrderNotFound):
-        cancel(world.venues, world.agents["bea"], times(world), order_id=event.order_id)
-    cancel_all(world.venues, world.venues.orders("bea"), times(world))
-    assert len(world.venues.orders("ada")) == 1
-
-
 def test_an_order_that_crosses_takes_first_and_rests_with_what_is_left() -> None:
     world = new_world()
     market = market_of(world)
@@ -280,29 +272,6 @@ def test_an_order_that_crosses_takes_first_and_rests_with_what_is_left() -> None
     top = world.venues.book(market.market_id).best(times(world), bids=True)
     assert top is not None
     assert top.price == round(price * ONE)
-    books_balance(world)
-
-
-def test_a_taker_meets_the_better_then_the_older_agent_who_pays_no_fee() -> None:
-    world = new_world("ada", "bea", "cyd", "dan")
-    market = market_of(world)
-    bid, ask = best(world, market, YES, SELL), best(world, market)
-    tick = world.venues.book(market.market_id).quotes(world.world_at).tick
-    if ask - bid <= tick:
-        pytest.fail("this needs a market with room between bid and ask")
-    low = bid / ONE
-    high = (bid + tick) / ONE
-    for name, price in (("ada", low), ("bea", low), ("cyd", high)):
-        put(world, name, market, size=30.0, price=price, order_type=GTC)
-    put(world, "dan", market, size=200.0)
-    held = world.venues.free_shares("dan", market.market_id, YES)
-    size = Micros(min(held, 100 * ONE))
-    events = put(world, "dan", market, action=SELL, size=size, order_type=FAK)
-    fills = [one for one in events if isinstance(one, OrderFilled)]
-    assert [one.agent_id for one in fills][:2] == ["cyd", "ada"]
-    assert placed(events).shares == size
-    assert sum(one.money for one in fills) <= placed(events).money
-    assert all(one.taken == () for one in fills)
     books_balance(world)
 
 
@@ -320,83 +289,6 @@ def test_two_buyers_of_opposite_sides_make_a_pair_between_them() -> None:
     assert fill.shares <= placed(events).shares
     assert world.venues.free_shares("ada", market.market_id, YES) == fill.shares
     assert world.venues.free_shares("bea", market.market_id, NO) == placed(events).shares
-    books_balance(world)
-
-
-@pytest.mark.slow
-def test_fresh_quotes_that_cross_a_resting_order_fill_it_at_its_price() -> None:
-    world = new_world()
-    market = market_of(world)
-    bid = best(world, market, YES, SELL)
-    event = placed(put(world, "ada", market, size=20.0, price=bid / ONE, order_type=GTC))
-    events: list[Event] = []
-    for _ in range(4_000):
-        events += advance(world, Timestamp(world.at + REFRESH_S))
-        books_balance(world)
-        if not world.venues.orders("ada"):
-            break
-    fills = [one for one in events if isinstance(one, OrderFilled)]
-    ended = next(one for one in events if isinstance(one, OrderEnded))
-    assert ended.reason is OrderEnd.FILLED
-    assert ended.shares == sum(one.shares for one in fills) == event.requested
-    assert ended.money == sum(one.money for one in fills)
-    assert ended.money + ended.returned == event.reserved
-    assert all(one.money <= one.shares * bid / ONE for one in fills)
-    assert all(one.taken for one in fills)
-    holding = world.venues.account("ada", EVM).holdings[market.market_id]
-    assert holding.position.cost(YES) == ended.money
-    assert world.ledger.balance("fees:evm_venue") == 0
-
-
-def test_shares_in_an_open_sale_cannot_be_sold_again() -> None:
-    world = new_world()
-    market = market_of(world)
-    bought = placed(put(world, "ada", market, size=50.0))
-    ask = best(world, market)
-    put(world, "ada", market, action=SELL, size=bought.shares, price=ask / ONE, order_type=GTC)
-    assert world.venues.free_shares("ada", market.market_id, YES) == 0
-    with pytest.raises(InsufficientShares, match="not in open orders"):
-        put(world, "ada", market, action=SELL, size=5.0, order_type=FAK)
-    books_balance(world)
-    cancel_all(world.venues, world.venues.orders("ada"), times(world))
-    assert world.venues.free_shares("ada", market.market_id, YES) == bought.shares
-
-
-def test_a_sale_on_the_evm_venue_rests_by_default_and_on_the_other_does_not() -> None:
-    world = new_world()
-    for venue, kind in ((EVM, GTC), (SOL, FAK)):
-        market = market_of(world, venue)
-        bought = placed(put(world, "ada", market, size=50.0))
-        sold = placed(put(world, "ada", market, action=SELL, size=bought.shares))
-        assert sold.order_type is kind
-        assert (sold.rests > 0) is (kind is GTC and sold.shares < bought.shares)
-    books_balance(world)
-
-
-def test_a_gtd_order_dies_at_its_time_even_in_a_pause() -> None:
-    world = new_world()
-    market = market_of(world)
-    price = gap_price(world, market)
-    put(world, "ada", market, price=price, order_type=GTD, expires_at=Timestamp(world.at + 190))
-    change_speed(world, 0, world.at)
-    assert advance(world, Timestamp(world.at + 189)) == []
-    (ended,) = advance(world, Timestamp(world.at + 1))
-    assert isinstance(ended, OrderEnded)
-    assert ended.reason is OrderEnd.EXPIRED
-    assert world.venues.cash("ada", EVM) == GRANT
-    books_balance(world)
-
-
-def test_orders_die_with_their_market() -> None:
-    world = new_world()
-    market = market_of(world, life_s=0.0)
-    event = placed(put(world, "ada", market, price=0.01, order_type=GTC))
-    assert event.rests > 0
-    events = advance(world, Timestamp(world.at + market.listing.resolved_at - world.world_at))
-    ended = next(one for one in events if isinstance(one, OrderEnded))
-    assert ended.reason is OrderEnd.MARKET_CLOSED
-    assert world.venues.cash("ada", EVM) == GRANT
-    assert world.venues.orders("ada") == []
     books_balance(world)
 
 
@@ -424,21 +316,6 @@ def test_a_gate_refuses_and_changes_nothing(name: str) -> None:
     assert said.value.error
     assert said.value.fix
     assert text_of(world) == before
-
-
-def test_what_open_buys_may_bring_counts_against_the_position() -> None:
-    world = new_world()
-    world.change(world.agents["ada"], {"max_position": Micros(50 * ONE)}, world.at)
-    market = market_of(world)
-    low = Micros(best(world, market) - 100_000)
-    for _ in range(2):
-        put(world, "ada", market, order_type=GTC, price=low)
-    with pytest.raises(MarketTooLarge):
-        put(world, "ada", market, order_type=GTC, price=low)
-    with pytest.raises(MarketTooLarge):
-        put(world, "ada", market, side=NO)
-    cancel_all(world.venues, world.venues.orders("ada"), times(world))
-    assert placed(put(world, "ada", market)).shares
 
 
 def test_an_unclaimed_agent_may_not() -> None:
@@ -519,14 +396,6 @@ def test_an_open_buy_counts_on_the_day_of_its_first_shares() -> None:
     assert (ada.buys_today(tomorrow), ada.resting_today(tomorrow)) == (1, 0)
 
 
-def test_sales_pass_while_trading_is_paused() -> None:
-    world = new_world()
-    market = market_of(world)
-    bought = placed(put(world, "ada", market))
-    world.change(world.agents["ada"], {"trading_paused": True}, world.at)
-    assert placed(put(world, "ada", market, action=SELL, size=bought.shares)).shares
-
-
 BAD: Final[dict[str, tuple[dict[str, object], type[Refusal]]]] = {
     "four shares": ({"size": 2.0, "price": 0.5, "order_type": GTC}, OrderTooSmall),
     "four shares to sell": ({"action": SELL, "size": 4.0}, OrderTooSmall),
@@ -574,36 +443,6 @@ def test_a_price_between_ticks_is_told_the_nearest_one() -> None:
     assert placed(put(world, "ada", market_of(world), price=0.98765)).shares
 
 
-@pytest.mark.slow
-def test_an_order_never_meets_one_of_its_own_agent() -> None:
-    world = new_world()
-    market = market_of(world)
-    put(world, "ada", market, price=gap_price(world, market), order_type=GTC)
-    put(world, "ada", market, size=50.0)
-    before = text_of(world)
-    with pytest.raises(OwnOrderInTheWay):
-        put(world, "ada", market, action=SELL, size=50.0, price=0.01, order_type=FAK)
-    assert text_of(world) == before
-
-
-def test_a_closed_market_takes_no_order() -> None:
-    world = new_world()
-    market = market_of(world, life_s=0.0)
-    advance(world, Timestamp(world.at + market.listing.resolves_at - world.world_at))
-    with pytest.raises(MarketNotOpen):
-        put(world, "ada", market)
-
-
-@pytest.mark.slow
-def test_open_orders_are_bounded() -> None:
-    world = new_world()
-    market = market_of(world, SOL)
-    for _ in range(OPEN_MAX):
-        put(world, "ada", market, size=0.1, price=0.01, order_type=GTC)
-    with pytest.raises(TooManyOrders):
-        put(world, "ada", market, size=0.1, price=0.01, order_type=GTC)
-
-
 # -- lifecycle -----------------------------------------------------------------------------
 
 
@@ -646,7 +485,7 @@ def test_a_position_goes_from_active_to_redeemed_and_pays_once(  # noqa: PLR0915
         advance(world, Timestamp(world.at + world_at - world.world_at))
         books_balance(world)
 
-    def claim(side: Side) -> None:
+    def pay(side: Side) -> None:
         redeem(world.venues, agent, (market.market_id, side), times(world))
 
     go(listing.resolves_at - 1)
@@ -654,22 +493,23 @@ def test_a_position_goes_from_active_to_redeemed_and_pays_once(  # noqa: PLR0915
     go(listing.resolves_at)
     assert holding.state is PositionState.AWAITING
     with pytest.raises(NotFinalized, match="not finalized"):
-        claim(winner)
+        pay(winner)
     cash = world.venues.cash("ada", venue)
     go(listing.resolved_at)
     assert holding.state is PositionState.READY
-    assert (holding.outcome, holding.resolved_at) == (listing.outcome, listing.resolved_at)
+    ended = ENDED_YES if listing.outcome else ENDED_NO
+    assert (holding.outcome, holding.resolved_at) == (ended, listing.resolved_at)
     assert world.venues.cash("ada", venue) == cash
     assert account.redeemable_count() == (winner in bought)
     if winner.other in bought:
         with pytest.raises(PositionLost, match="position lost"):
-            claim(winner.other)
+            pay(winner.other)
         assert holding.state is PositionState.READY
     if winner in bought:
-        claim(winner)
+        pay(winner)
         assert world.venues.cash("ada", venue) == cash + bought[winner].shares
         with pytest.raises(AlreadyRedeemed, match="balance is 0"):
-            claim(winner)
+            pay(winner)
         assert holding.state is PositionState.REDEEMED
     assert account.redeemable_count() == 0
     books_balance(world)
@@ -770,10 +610,10 @@ class Traders:
         venues = self.world.venues
         for account in venues.accounts.values():
             for market_id, holding in account.holdings.items():
-                winner = holding.winner()
-                if winner is not None and holding.payout():
+                side = next((one for one in Side if holding.payout(one)), None)
+                if side is not None:
                     agent = self.world.agents[account.agent_id]
-                    return [*redeem(venues, agent, (market_id, winner), times(self.world))]
+                    return [*redeem(venues, agent, (market_id, side), times(self.world))]
         return []
 
     def trade(self) -> list[Event]:
@@ -807,7 +647,7 @@ class Traders:
 
 @pytest.mark.slow
 def test_random_operations_keep_every_micro_and_a_replay_makes_the_same_world() -> None:
-    world = new_world("ada", "bea", "cyd")
+    world = mixed(new_world("ada", "bea", "cyd"))
     start = text_of(world)
     traders = Traders(world, 5)
     events: list[Event] = []
@@ -828,7 +668,7 @@ def test_random_operations_keep_every_micro_and_a_replay_makes_the_same_world() 
     assert between > 10
     assert crossed > 10
     assert set(ends) >= {OrderEnd.FILLED, OrderEnd.CANCELLED, OrderEnd.MARKET_CLOSED}
-    assert any(isinstance(one, MarketResolved) for one in events)
+    assert {one.outcome for one in events if isinstance(one, MarketResolved)} == set(ENDS)
     spans = [(moments[0], moments[-1]), (moments[1], moments[2])]
     for (since, text), (until, wanted) in spans:
         assert text_of(replayed(text, events[since:until])) == wanted

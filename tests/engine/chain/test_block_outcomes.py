@@ -29,6 +29,7 @@ from service_tui.engine.events import PositionRedeemed
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -46,7 +47,7 @@ def scene(**changes: Any) -> tuple[World, VenuePosition]:
     position = Position("ada", "m1")
     position.yes = SidePosition(Micros(8 * ONE), Micros(2 * ONE))
     position.no = SidePosition(Micros(5 * ONE), Micros(ONE))
-    given: dict[str, Any] = {"outcome": True, "neg_risk": False, "burned_no": Micros(ONE)}
+    given: dict[str, Any] = {"outcome": ENDED_YES, "neg_risk": False, "burned_no": Micros(ONE)}
     holding = VenuePosition(
         position, "Did it?", "politics", Timestamp(AT + HOUR), PositionState.READY,
         **{**given, **changes},

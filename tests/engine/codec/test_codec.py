@@ -1,3 +1,5 @@
+"""Events as JSON: every kind, old forms, and refused rows."""
+
 import json
 from typing import Any, Final
 
@@ -30,7 +32,6 @@ from service_tui.engine.events import (
     AlertEnded,
     Breached,
     BreakerReset,
-    Claimed,
     ClientSeen,
     CrowdTrade,
     Event,
@@ -38,9 +39,9 @@ from service_tui.engine.events import (
     ExposureLimitSet,
     Fill,
     HaltSet,
-    HeldEnded,
     KeyRotated,
     LeashSet,
+    MarkedRedeemed,
     MarketListed,
     MarketResolved,
     MonitorDeleted,
@@ -52,6 +53,7 @@ from service_tui.engine.events import (
     OrderPlaced,
     Payout,
     PeakRaised,
+    PendingEnded,
     PlanSet,
     PositionRedeemed,
     Reacted,
@@ -62,7 +64,7 @@ from service_tui.engine.events import (
     SpeedSet,
     Ticked,
     TradeFailed,
-    TradeHeld,
+    TradePending,
     kind_of,
 )
 from service_tui.engine.listing import Listing, NewsReport
@@ -81,6 +83,7 @@ from service_tui.engine.notify_events import (
     WebhookSet,
     WebhookTried,
 )
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.records import read
 from service_tui.terms import (
     Action,
@@ -92,17 +95,18 @@ from service_tui.terms import (
     Direction,
     ExitReason,
     ExperimentStatus,
-    HeldStatus,
     LeashMode,
     LimitGroup,
     OrderEnd,
     OrderType,
+    PendingStatus,
     Plan,
     Side,
     Venue,
     WalletKind,
     WebhookEvent,
 )
+from service_tui.units import ONE, Micros, Timestamp
 
 # Whatever the wire lets through: all of Unicode but lone surrogates, controls and escapes too.
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -155,6 +159,9 @@ listings = st.builds(
 )
 tags = st.none() | st.lists(texts, max_size=2).map(tuple)
 payouts = st.builds(Payout, texts, sides, micros, micros, micros, micros, moments, tags)
+outcomes = st.sampled_from([YES, NO, VOID]) | st.integers(1, int(ONE) - 1).map(
+    lambda yes: Outcome(Micros(yes))
+)
 crowd_trades = st.builds(CrowdTrade, texts, sides, micros, micros, texts)
 settlements = st.builds(
     Settlement,
@@ -229,7 +236,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         texts,
         moments,
         moments,
-        st.booleans(),
+        outcomes,
         st.lists(payouts, max_size=3).map(tuple),
         micros,
         st.lists(st.tuples(venues, payouts), max_size=3).map(tuple),
@@ -366,7 +373,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         st.dictionaries(texts, texts | prices, max_size=4),
     ),
     "breaker_reset": st.builds(BreakerReset, texts, moments),
-    "claimed": st.builds(Claimed, texts, venues, texts, sides, moments, moments, texts),
+    "claimed": st.builds(MarkedRedeemed, texts, venues, texts, sides, moments, moments, texts),
     "wallet": st.builds(WalletLinked, texts, moments, texts, wei, micros, st.none() | texts),
     "wallet_fill": st.builds(
         WalletFilled, texts, moments, texts, st.dictionaries(texts, wei, max_size=4)
@@ -436,7 +443,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         st.integers(0, 86_400),
     ),
     "held": st.builds(
-        TradeHeld,
+        TradePending,
         texts,
         texts,
         moments,
@@ -453,7 +460,7 @@ EVENTS: Final[dict[str, st.SearchStrategy[Event]]] = {
         st.none() | prices,
     ),
     "held_end": st.builds(
-        HeldEnded, texts, moments, st.sampled_from(HeldStatus), texts, micros, texts
+        PendingEnded, texts, moments, st.sampled_from(PendingStatus), texts, micros, texts
     ),
     "price_alert": st.builds(
         PriceAlertSet,
@@ -538,6 +545,24 @@ def test_a_payout_from_before_it_named_its_sources_is_written_as_it_was() -> Non
     assert encode(decode("resolved", body)) == body
     named = body.replace("0.5]]", '0.5,["why"]]]')
     assert encode(decode("resolved", named)) == named
+
+
+@pytest.mark.parametrize(
+    ("outcome", "written"),
+    [(YES, "true"), (NO, "false"), (Outcome.at(0.35), "350000"), (VOID, '"void"')],
+)
+def test_an_end_is_written_as_older_programs_did_and_a_part_in_micros(
+    outcome: Outcome, written: str
+) -> None:
+    row = encode(MarketResolved("m1", Timestamp(1.0), Timestamp(2.0), outcome, (), Micros(7)))
+    assert row == f'["m1",1.0,2.0,{written},[],7,[]]'
+    assert decode("resolved", row) == MarketResolved("m1", 1.0, 2.0, outcome, (), 7)
+
+
+@pytest.mark.parametrize("written", ["0", "1000000", "-1", '"VOID"', "0.5", "null"])
+def test_an_end_that_is_none_makes_the_row_unreadable(written: str) -> None:
+    with pytest.raises(JournalError, match="a 'resolved' row of the journal cannot be read"):
+        decode("resolved", f'["m1",1.0,2.0,{written},[],7,[]]')
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -632,7 +657,7 @@ def test_a_row_from_before_a_field_with_a_default_is_read(kind: str, body: str) 
 def test_a_listing_is_kept_whole_and_by_name() -> None:
     event = _listed()
     body = json.loads(encode(event))
-    assert set(body[2]) == set(Listing.__slots__)
+    assert set(body[2]) == set(Listing.__slots__) - {"origin"}
     assert read(Listing, body[2]) == event.listing
 
 

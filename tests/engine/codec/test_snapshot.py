@@ -1,3 +1,5 @@
+"""Snapshots of the world: whole, and refused if a part is missing."""
+
 import json
 from contextlib import suppress
 from typing import Final

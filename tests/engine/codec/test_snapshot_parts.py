@@ -17,10 +17,10 @@ from service_tui.engine.codec.snapshot import FORMAT, fields_of, world_of
 from service_tui.engine.events import (
     Breached,
     ExperimentLogged,
-    HeldEnded,
+    PendingEnded,
     SessionBegun,
     Settlement,
-    TradeHeld,
+    TradePending,
 )
 from service_tui.engine.notify.price_alerts import PriceAlert
 from service_tui.engine.notify.webhooks import Webhook
@@ -73,9 +73,9 @@ def _fill_requests(world: World) -> None:
     """What agents asked for, and what the person has to decide."""
     pending = world.pending_trades
     pending.count = 3
-    waits = (whole(TradeHeld), whole(TradeHeld, empty=True)._replace(held_id="h2"))
-    pending.waiting = {one.held_id: one for one in waits}
-    pending.ended.append((whole(TradeHeld), whole(HeldEnded)))
+    waits = (whole(TradePending), whole(TradePending, empty=True)._replace(pending_id="h2"))
+    pending.waiting = {one.pending_id: one for one in waits}
+    pending.ended.append((whole(TradePending), whole(PendingEnded)))
     alerts, webhooks = world.price_alerts, world.webhooks
     alerts.count, webhooks.count = 4, 5
     one: PriceAlert = whole(PriceAlert, empty=True)

@@ -14,7 +14,6 @@ from service_tui.engine.errors import (
     WebhookNotFound,
 )
 from service_tui.engine.events import Event, kind_of
-from service_tui.engine.notify.price_alerts import PriceAlert
 from service_tui.engine.notify_events import (
     NOTIFY_KINDS,
     AgentAlertEvent,
@@ -101,24 +100,6 @@ def test_an_alert_triggers_once_beyond_its_threshold(
     assert world.price_alerts.of(agent.agent_id) == []
     (found,) = world.price_alerts.triggered_of(agent.agent_id, Timestamp(0.0))
     assert found.triggered_price == pytest.approx(prices[-1], abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("condition", "price", "near"),
-    [
-        (ABOVE, 0.5, False), (ABOVE, 0.499, True), (RISES, 0.5, False), (RISES, 0.501, False),
-        (BELOW, 0.5, False), (BELOW, 0.501, True), (FALLS, 0.5, False), (FALLS, 0.499, False),
-    ],
-)  # fmt: skip
-def test_an_alert_has_crossed_at_its_threshold(
-    *, condition: AlertCondition, price: float, near: bool
-) -> None:
-    placed = PriceAlertSet("pa1", "ada", AT, "m1", Side.YES, condition, 0.5, 0.5)
-    armed = PriceAlert(placed, is_armed=True)
-    assert armed.is_near(price) is near
-    assert (armed.next_event(price, AT) is None) is near
-    waits = PriceAlert(placed, is_armed=False)
-    assert (waits.next_event(price, AT) is None) is not near
 
 
 def test_beyond_the_threshold_already_above_triggers_and_crossing_waits_for_the_way_back() -> None:

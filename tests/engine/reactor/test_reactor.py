@@ -10,13 +10,7 @@ from typing import Final
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from kit.engine.topics import TOPICS
 from kit.examples import examples
@@ -44,7 +38,6 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.reactor.reactor import (
     REACTIONS_KEPT,
-    RECENT_MAX,
     Breaker,
     Reactor,
     Signal,
@@ -249,17 +242,6 @@ def test_the_bound_of_a_price(stand: Stand, price: float, buffer: float, bound: 
 # -- signals -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ttl_s", [5.0, 60.0, 600.0])
-def test_a_signal_waits_as_long_as_signals_live(stand: Stand, ttl_s: float) -> None:
-    stand.follow()
-    stand.tell(stand.new(stand.market()))
-    stand.now += ttl_s - 0.1
-    (signal,) = stand.pending(ttl_s=ttl_s)
-    assert signal.expires_at == AT + ttl_s
-    stand.now += 0.1
-    assert stand.pending(ttl_s=ttl_s) == []
-
-
 def test_a_clock_that_is_set_back_keeps_no_signal_for_longer(stand: Stand) -> None:
     stand.follow()
     stand.tell(stand.new(stand.market()))
@@ -294,15 +276,6 @@ def test_a_question_that_is_not_listed_or_not_open_brings_no_signal(stand: Stand
     stand.tell(stand.new(market))
     when = When(Timestamp(stand.now), market.listing.resolves_at)
     assert stand.world.reactor.pending(stand.world.agents["ada"], stand.world.markets, when) == []
-
-
-def test_the_memory_of_settlements_is_bounded(stand: Stand) -> None:
-    market = stand.market()
-    stand.tell(*(stand.new(market) for _ in range(RECENT_MAX + 50)))
-    assert len(stand.world.reactor.recent) == RECENT_MAX
-    stand.now += 601
-    stand.tell(stand.new(market))
-    assert len(stand.world.reactor.recent) == 1
 
 
 def test_200_signals_are_told_in_order_and_none_is_lost(stand: Stand) -> None:
@@ -408,56 +381,6 @@ def replayed(stand: Stand) -> World:
 
 
 # -- the circuit breaker -------------------------------------------------------------------
-
-
-def test_five_failures_in_a_row_pause_and_an_hour_resets(stand: Stand) -> None:
-    stand.follow()
-    for _ in range(4):
-        stand.react("failed")
-    stand.tell(stand.new(stand.market()))
-    assert not stand.is_paused()
-    assert len(stand.pending()) == 1
-    stand.react("failed")
-    assert stand.is_paused()
-    assert stand.pending() == []
-    stand.now += HOUR_S - 1
-    stand.tell(stand.new(stand.market()))
-    found = stand.world.reactor.breaker("ada", Timestamp(stand.now))
-    assert (found.failures, found.skipped, found.resets_at) == (5, 1, AT + HOUR_S)
-    stand.now += 1
-    assert not stand.is_paused()
-    # What came in the pause was skipped, what comes after it counts again.
-    assert stand.pending() == []
-    stand.tell(stand.new(stand.market()))
-    assert len(stand.pending()) == 1
-
-
-def test_what_waited_before_the_pause_waits_again_after_a_reset(stand: Stand) -> None:
-    stand.follow()
-    stand.tell(stand.new(stand.market()))
-    stand.now += 1
-    for _ in range(5):
-        stand.react("failed")
-    stand.tell(stand.new(stand.market()))
-    stand.now += 5
-    stand.do(BreakerReset("ada", Timestamp(stand.now)))
-    assert [one.at for one in stand.pending()] == [AT]
-
-
-@pytest.mark.parametrize(
-    ("said", "paused"),
-    [
-        (["failed"] * 4 + ["mirrored"] + ["failed"] * 4, False),
-        (["failed"] * 4 + ["skipped_filter", "failed"], True),
-        (["mirrored"] * 9 + ["failed"] * 5, True),
-        (["skipped_filter"] * 9, False),
-    ],
-)
-def test_only_failures_in_a_row_count(stand: Stand, said: list[str], *, paused: bool) -> None:
-    stand.follow()
-    for decision in said:
-        stand.react(decision)
-    assert stand.is_paused() is paused
 
 
 @pytest.mark.parametrize("by_hand", [True, False])

@@ -6,6 +6,7 @@ import pytest
 
 from service_tui.engine.events import MarketResolved, Settlement
 from service_tui.engine.reactor.wallet_records import WalletPosition, WalletRecord, WalletRecords
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -28,7 +29,7 @@ def counted(*settled: Settlement, is_listed: bool = True) -> WalletRecords:
     return records
 
 
-def resolved(market_id: str, *, outcome: bool) -> MarketResolved:
+def resolved(market_id: str, *, outcome: Outcome) -> MarketResolved:
     return MarketResolved(market_id, AT, AT, outcome, (), Micros(0))
 
 
@@ -109,11 +110,12 @@ def test_each_wallet_has_a_record_of_its_own_and_who_never_traded_an_empty_one()
 
 
 @pytest.mark.parametrize(
-    ("outcome", "realized", "wins", "losses"), [(True, 9, 1, 0), (False, -1, 0, 1)]
+    ("outcome", "realized", "wins", "losses"),
+    [(YES, 9, 1, 0), (NO, -1, 0, 1), (Outcome.at(0.5), 4, 1, 0), (VOID, 0, 0, 0)],
 )
 def test_an_outcome_pays_the_winning_side_and_takes_both_costs(
     *,
-    outcome: bool,
+    outcome: Outcome,
     realized: int,
     wins: int,
     losses: int,

@@ -1,3 +1,5 @@
+"""The named wallets: addresses, trades and skill."""
+
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +28,7 @@ from service_tui.engine.events import (
 from service_tui.engine.reactor.reactor import price_bound, signal_id_of
 from service_tui.engine.reactor.wallets import ROSTER, SourceWallet, address_of, opinion
 from service_tui.engine.tick import advance, change_speed
-from service_tui.engine.world import CROWD, World
+from service_tui.engine.world import World
 from service_tui.terms import Action, MarketStatus, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -218,33 +220,6 @@ def test_no_money_and_no_share_comes_from_nowhere() -> None:
             assert min(one.yes, one.no, one.yes_cost, one.no_cost) >= 0
 
 
-def test_a_buy_of_the_crowds_wallets_moves_the_market_and_stands_on_its_tape() -> None:
-    world = new_world()
-    market = next(iter(world.markets.values()))
-    quote = market.quote_buy(Side.YES, Micros(20 * ONE))
-    wallet = next(one for one in ROSTER if one.venue is Venue.SIM)
-    one = Settlement(
-        "0x" + "1" * 64, address_of(SEED, wallet), wallet.label, Venue.SIM, market.market_id,
-        market.listing.slot, market.listing.number, Side.YES, Action.BUY, quote.shares,
-        0.5, quote.money,
-    )  # fmt: skip
-    before, crowd = market.price(), world.ledger.balance(CROWD)
-    twice = (one, one)
-    world.apply(Ticked(Timestamp(AT + 1), world.world_at, (), settled=twice))
-    # Told twice, and counted once.
-    assert market.price() == pytest.approx(quote.price_after)
-    assert market.price() > before
-    assert world.ledger.balance(CROWD) == crowd - quote.money
-    assert [row[1] for row in market.tape].count(wallet.label) == 1
-    record = world.reactor.records.of(one.wallet)
-    assert (record.trades_count, record.bought) == (1, round(quote.shares * 0.5))
-    back = one._replace(tx_hash="0x" + "2" * 64, action=Action.SELL, cost=Micros(-quote.money))
-    world.apply(Ticked(Timestamp(AT + 2), world.world_at, (), settled=(back,)))
-    assert market.price() == pytest.approx(before)
-    assert world.ledger.balance(CROWD) == crowd
-    assert world.reactor.records.of(one.wallet).held == {}
-
-
 @pytest.mark.slow
 def test_the_record_of_a_wallet_shows_its_skill_in_the_end() -> None:
     world, events = a_long_run()
@@ -336,18 +311,6 @@ def test_nobody_trades_while_the_desk_is_closed_or_the_tape_stands_still() -> No
     assert settled_in(closed) == []
     change_speed(world, 0, world.at)
     assert settled_in([*advance(world, Timestamp(AT + 7_201))]) == []
-
-
-def test_nobody_enters_a_market_that_the_crowd_trades_in_the_same_move() -> None:
-    for event in a_long_run()[1]:
-        if isinstance(event, Ticked):
-            crowd = {trade.market_id for trade in event.trades}
-            own = Counter(
-                one.market_id for one in {signal_id_of(one): one for one in event.settled}.values()
-                if one.cost
-            )  # fmt: skip
-            assert not crowd & set(own)
-            assert all(count == 1 for count in own.values())
 
 
 @pytest.mark.slow

@@ -1,3 +1,5 @@
+"""Backtests: thresholds, open trades and sweeps."""
+
 import itertools
 from collections.abc import Sequence
 

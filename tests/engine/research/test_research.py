@@ -1,3 +1,5 @@
+"""Experiments and sessions of agents."""
+
 import json
 
 from kit.engine.made import experiment, session

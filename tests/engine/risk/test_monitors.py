@@ -246,7 +246,7 @@ def all_ids(monitors: Monitors) -> list[str]:
     return [one.watched.market_id for one in monitors]
 
 
-def test_a_monitor_is_found_by_its_side_its_holder_and_its_market() -> None:
+def test_a_monitor_is_found_by_its_side_its_owner_and_its_market() -> None:
     monitors = Monitors()
     late = monitor(set_at=Timestamp(AT + 9), exit_at=AT)
     early = monitor(market_id="m2", trailing_stop_pct=0.5)

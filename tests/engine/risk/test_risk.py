@@ -26,6 +26,7 @@ from service_tui.engine.risk.alerts import ENDED_KEPT
 from service_tui.engine.risk.monitors import Monitor, MonitoredSide
 from service_tui.engine.risk.risk import Risk
 from service_tui.engine.world import World
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.terms import Action, AlertStatus, ExitReason, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -93,7 +94,7 @@ def test_an_outcome_after_a_sale_does_not_make_it_undone() -> None:
     shares = int(bought(world).shares)
     world.apply(breached(shares=shares))
     fill = sold(world, shares)
-    world.apply(MarketResolved("m1", Timestamp(AT + 9), AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    world.apply(MarketResolved("m1", Timestamp(AT + 9), AT, ENDED_YES, (), Micros(0)))
     (alert,) = world.risk.history_of("ada")
     assert (alert.status, alert.ended_at) == (AlertStatus.EXECUTED, fill.at)
     assert (alert.sold, alert.proceeds, alert.trade_id) == (shares, fill.money, fill.trade_id)
@@ -105,7 +106,7 @@ def test_an_outcome_ends_what_is_watched_and_what_waits() -> None:
     bought(world)
     world.apply(breached())
     world.apply(monitor_set(stop_loss_pct=0.5))
-    world.apply(MarketResolved("m1", Timestamp(AT + 9), AT, True, (), Micros(0)))  # noqa: FBT003 - a row
+    world.apply(MarketResolved("m1", Timestamp(AT + 9), AT, ENDED_YES, (), Micros(0)))
     assert world.risk.monitors_of("ada") == []
     (alert,) = world.risk.history_of("ada")
     assert (alert.status, alert.ended_at) == (AlertStatus.RESOLVED, AT + 9)

@@ -1,3 +1,5 @@
+"""The summary of an absence, and the volume that it adds."""
+
 from dataclasses import replace
 from typing import Final
 
@@ -8,6 +10,7 @@ from service_tui.engine.listing import Listing
 from service_tui.engine.tape.absence import Absence, absence_of, count_unseen
 from service_tui.engine.tape.crowd import turnover
 from service_tui.engine.tape.feed import Tape
+from service_tui.outcome import YES
 from service_tui.units import ONE, Micros, Timestamp
 
 TAPE: Final = Tape(7, TOPICS)
@@ -25,7 +28,7 @@ def listing(opens_h: float, ends_h: float) -> Listing:
 
 
 def resolution(market_id: str) -> MarketResolved:
-    return MarketResolved(market_id, START, START, outcome=True, payouts=(), crowd_payout=Micros(0))
+    return MarketResolved(market_id, START, START, outcome=YES, payouts=(), crowd_payout=Micros(0))
 
 
 def counted(market: Market, at_h: float) -> dict[int, float]:

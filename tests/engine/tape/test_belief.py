@@ -1,3 +1,5 @@
+"""The belief process: its mean, its jumps, and access at any time."""
+
 import math
 import random
 from functools import cache

@@ -1,3 +1,5 @@
+"""Price charts of markets over a span."""
+
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final

@@ -1,3 +1,5 @@
+"""The simulated crowd: number, size and direction of its trades."""
+
 import math
 from collections import Counter
 from collections.abc import Iterable

@@ -48,8 +48,8 @@ class InnerNode:
             raise ChainError(answer["error"]["message"])
         return on_the_wire(answer["result"])
 
-    def hold(self, *, is_held: bool) -> None:
-        if is_held:
+    def stop(self, *, is_stopped: bool) -> None:
+        if is_stopped:
             self._tester.disable_auto_mine_transactions()
         else:
             self._tester.enable_auto_mine_transactions()

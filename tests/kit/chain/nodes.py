@@ -22,7 +22,7 @@ class Node(Protocol):
 
     def ask(self, method: str, parameters: list[Any]) -> Any: ...
 
-    def hold(self, *, is_held: bool) -> None: ...
+    def stop(self, *, is_stopped: bool) -> None: ...
 
     def close(self) -> None: ...
 
@@ -77,9 +77,9 @@ class AnvilNode:
             raise ChainError(answer["error"]["message"])
         return answer["result"]
 
-    def hold(self, *, is_held: bool) -> None:
-        self.ask("evm_setAutomine", [not is_held])
-        if not is_held:
+    def stop(self, *, is_stopped: bool) -> None:
+        self.ask("evm_setAutomine", [not is_stopped])
+        if not is_stopped:
             self.ask("evm_mine", [])
 
     def close(self) -> None:

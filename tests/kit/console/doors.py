@@ -15,6 +15,7 @@ from service_tui.console import theme
 from service_tui.console.app import ConsoleApp
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.console.key_file import OwnKeys
+from service_tui.console.own_commands import OwnCommands
 from service_tui.console.parts.view_memory import LAST_SCREEN
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import NoteConfirmed
@@ -145,6 +146,7 @@ async def running(  # noqa: PLR0913 - what a start can be given
     initial: DeskState | None = None,
     waits: bool = True,
     own_keys: OwnKeys | None = None,
+    own_commands: OwnCommands | None = None,
     player: Callable[[], Player | None] = lambda: None,
     replay_at: Timestamp | None = None,
     drills: Callable[[], Sequence[tuple[str, str]]] = tuple,
@@ -163,6 +165,7 @@ async def running(  # noqa: PLR0913 - what a start can be given
         data_path=DATA_PATH,
         first=first,
         own_keys=own_keys,
+        own_commands=own_commands,
         player=player,
         replay_at=replay_at,
         drills=drills,

@@ -7,6 +7,7 @@ from textual.pilot import Pilot
 
 from kit.console.doors import RecordingDoors
 from kit.console.idle import wait_for_idle
+from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder
@@ -50,3 +51,37 @@ async def seen(
     async with app.run_test(size=size) as pilot:
         await shown(pilot, keys)
         yield pilot, doors
+
+
+async def assert_at_sizes(
+    known: DeskState,
+    keys: tuple[str, ...],
+    name: str,
+    first: str = "",
+    *,
+    anew: bool = False,
+) -> None:
+    """Compare what the keys lead to with its kept picture of each size.
+
+    One console is made larger and larger, which costs a third of three consoles. What a page
+    measures as it opens is not measured again: such a page is opened `anew` at each size.
+    """
+    for opened in SIZES if anew else SIZES[:1]:
+        async with seen(known, keys, opened, first) as (pilot, _):
+            await assert_each(pilot, name, (opened,) if anew else SIZES)
+
+
+async def assert_each(
+    pilot: Pilot[int],
+    name: str,
+    sizes: tuple[tuple[int, int], ...] = SIZES,
+    *,
+    themes: tuple[str, ...] = ("night",),
+) -> None:
+    """Compare what is on the screen with its kept picture of each size."""
+    for size in sizes:
+        if pilot.app.size != size:
+            await pilot.resize_terminal(*size)
+            await shown(pilot, ())
+        pilot.app.clear_notifications()
+        await assert_snapshot(pilot, f"{name}_{size[0]}x{size[1]}", themes=themes)

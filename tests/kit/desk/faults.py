@@ -16,8 +16,8 @@ from typing import Any, Final
 import httpx
 
 from kit.service.stage import OPERATOR, Stage, first_state, open_stage, open_test_desk
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.desk import Desk
@@ -204,8 +204,8 @@ def breaking(stage: Stage, fault: Fault | None = None) -> tuple[Stage, Line]:
     """The stage with its client behind such a line; `fault` is that of every order."""
     line = Line(stage.sim.transport)
     line.fault = lambda request: fault if is_order(request) else None
-    keys = Keys(Key(stage.key, BASE_URL), Key(OPERATOR, BASE_URL))
-    client = Client(line, BASE_URL, keys, clock=stage.clock, rng=random.Random(1))
+    api_keys = ApiKeys(ApiKey(stage.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+    client = Client(line, BASE_URL, api_keys, clock=stage.clock, rng=random.Random(1))
     return replace(stage, client=client), line
 
 

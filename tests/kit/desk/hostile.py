@@ -88,6 +88,8 @@ class Told:
     async def read(self, path: str, *, until_good: bool = False) -> float:
         """Have a path read now by all that read it, and again while that is repeated.
 
+        Price alerts are read by a loop of their own: they belong to no topic.
+
         Args:
             path: what.
             until_good: until all of it is read, whatever failed before; else until one fails.
@@ -97,7 +99,7 @@ class Told:
         """
         begun = self.stage.clock.monotonic()
         for _ in range(WAITS_MAX if until_good else WAITS):
-            for topic in self.lied.topics[path]:
+            for topic in self.lied.topics.get(path, ()):
                 self.desk._refresh(topic)
             await self.stage.clock.advance(WAIT_S)
             await self.rest()
@@ -108,7 +110,9 @@ class Told:
     def problem(self, path: str) -> str:
         """Why a path is not read."""
         failures = self.desk.state.service.failures
-        return "; ".join(failures.get(topic, "") for topic in self.lied.topics[path]).strip("; ")
+        return "; ".join(failures.get(topic, "") for topic in self.lied.topics.get(path, ())).strip(
+            "; "
+        )
 
     async def rest(self) -> None:
         """What is on its way to the disk or in a thread comes to its end."""

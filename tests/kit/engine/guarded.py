@@ -3,6 +3,7 @@
 import json
 from typing import Final, TypeVar
 
+from kit.engine.begun import world_of
 from kit.engine.topics import TOPICS
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.amm.exchange import Order
@@ -30,7 +31,7 @@ EXTERNAL: Final[dict[str, object]] = {"wallet": WalletKind.EXTERNAL}
 
 
 def new_world(*names: str, speed: int = 1, cash: int = 10_000, **changes: object) -> World:
-    world = World(7, AT, TOPICS)
+    world = world_of(7, AT)
     advance(world, AT)
     for name in names or ("ada",):
         joined(world, name, cash, **changes)

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from kit.engine.topics import TOPICS
+from kit.engine.begun import world_of
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.liquidity import fee_rate_bps
@@ -36,7 +36,7 @@ RICH: Final[dict[str, object]] = {
 
 
 def new_world(*names: str) -> World:
-    world = World(7, AT, TOPICS)
+    world = world_of(7, AT)
     advance(world, AT)
     for name in names or ("ada",):
         joined(world, name)

@@ -8,7 +8,10 @@ from itertools import count
 from types import NoneType, UnionType
 from typing import Any, Final, Union, cast, get_args, get_origin, get_type_hints
 
+from service_tui.outcome import Outcome
+from service_tui.records import UNSTORED
 from service_tui.terms import Plan, Venue, WalletKind
+from service_tui.units import Micros
 
 DICTS: Final[dict[str, dict[str, Any]]] = {
     "AgentChanged": {"name": "Zoë", "plan": Plan.ELITE, "wallet": WalletKind.EXTERNAL},
@@ -51,9 +54,13 @@ class _Maker:
         self._numbers = count(3)
 
     def record(self, kind: Any) -> Any:
-        names = getattr(kind, "_fields", None) or [one.name for one in fields(kind)]
+        if kind is Outcome:
+            return Outcome(Micros(next(self._numbers)))
+        names = getattr(kind, "_fields", None) or [
+            one.name for one in fields(kind) if one.metadata != UNSTORED
+        ]
         hints = _hints_of(kind)
-        return kind(*(self._value(hints[name], kind.__name__) for name in names))
+        return kind(**{name: self._value(hints[name], kind.__name__) for name in names})
 
     def _value(self, hint: Any, owner: str) -> Any:
         hint = getattr(hint, "__supertype__", hint)

@@ -5,14 +5,17 @@ from typing import Final
 
 from kit.pages.table import code, table
 from kit.samples.desk import NOW, sample_state
+from service_tui.console.own_commands import VARIABLES
 from service_tui.console.screens.settings.table import settings
 from service_tui.console.view_context import ViewContext
-from service_tui.settings import CONFIG_FILE, KEY_FILE, SETTINGS, Setting, wanted_of
+from service_tui.desk.own_command_runs import TOGETHER_MAX, WITHIN_S
+from service_tui.settings import COMMAND_FILE, CONFIG_FILE, KEY_FILE, SETTINGS, Setting, wanted_of
 
 SCRIPTS_ONLY: Final = {
     "SERVICE_SKIP_PREFLIGHT": "`ServiceClient` sends without the checks before an order",
     "EXPOSURE_CAP_USD": "`ServiceClient` holds back buys above this sum",
     "TRADING_VENUE": "venue of a skill's orders, `sim` by default",
+    "SERVICE_NOW": "time of the world in a trial, Unix seconds, for a skill's process",
     "SERVICE_<SLUG>_DAILY_BUDGET_USD": "budget of a skill's day, 20 by default",
 }
 """Variables that scripts and skills read, and the desk does not."""
@@ -24,7 +27,7 @@ setting with its value and its source.
 
 ## Files
 
-- Configuration (`{CONFIG_FILE}`, `{KEY_FILE}`, `themes/`, `profiles.json`):
+- Configuration (`{CONFIG_FILE}`, `{KEY_FILE}`, `{COMMAND_FILE}`, `themes/`, `profiles.json`):
   `$XDG_CONFIG_HOME/service-tui`, else `~/.config/service-tui`; on macOS
   `~/Library/Application Support/service-tui`.
 - Data and log: `$XDG_DATA_HOME/service-tui`, else `~/.local/share/service-tui`; `--data-dir` moves
@@ -85,6 +88,45 @@ These are mistakes, listed at the start and by `service-tui doctor`; all keys th
 - a key that a terminal sends as another one (`ctrl+h`)
 - a key that typing needs, for halt, quit, clear notices and whatever works in a form
 - a key that answers a dialog (`y`, `p`, `enter`, digits), for `dialog.close`
+
+## Your own commands
+
+`{COMMAND_FILE}` gives a name, and a key if you like, to a line for the shell. `:name` runs it, and
+so does the key; help and palette list it.
+
+```toml
+[[command]]
+name = "browse"
+key = "F11"
+screens = ["markets", "portfolio", "orders"]     # names as after `:`; without them, everywhere
+about = "Open the page of the market"
+run = 'xdg-open "$MARKET_URL"'
+
+[[command]]
+name = "watch"
+about = "Note the price of the market in a file"
+run = '''
+printf '%s,%s,%s\\n' "$(date -u +%FT%TZ)" "$MARKET_ID" "$PRICE" >> ~/prices.csv
+tail -n 1 ~/prices.csv
+'''
+```
+
+The line gets the highlighted row as variables of its environment, empty where the row has none:
+{", ".join(map(code, VARIABLES))}.
+`PRICE` is that of YES now, and `MARKET_URL` begins with `http`.
+
+- **Values come from outside**: a question or a name can hold anything that somebody typed. They
+  are never put into the line. Write `"$QUESTION"` in double quotes, never without them, never
+  inside `eval` or `sh -c`, and put `--` before one that could begin with a dash.
+- The file must be yours and of mode 600: what others can change is not run.
+- `/bin/sh` runs the line as you, in the folder where the console was started, apart from the
+  terminal. It gets named variables only, and none of this program's keys, tokens or passphrases.
+- After {WITHIN_S:.0f} s it is ended with all that it started, and so when the console ends; what a
+  line leaves in the background (`&`) when it ends itself goes on. One of a name runs at one time,
+  {TOGETHER_MAX} in all. Its exit code and its last line are shown; no more of it is kept.
+- A name or a key that means something already, and any other mistake, is said at the start and by
+  `service-tui doctor`; then there is no own command at all.
+- Own commands are off in a replay, and in a drill. The action log has their names.
 
 ## Shell completion
 

@@ -23,8 +23,8 @@ from kit.desk.redeeming import CountingSigner, Won, balance, open_wallet_desk
 from kit.service.line import line_to
 from kit.service.stage import OPERATOR, first_state, open_stage
 from kit.service.wallets import KEYS, External
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
 from service_tui.desk.redemption.handlers import ALLOWED
 from service_tui.server.embedded import BASE_URL
@@ -84,9 +84,9 @@ async def main(directory: Path, where: str, story: list[str]) -> None:
         }
         sys.stdout.write(json.dumps(left) + "\n")
         sys.stdout.flush()
-        keys = Keys(Key(whole.key, BASE_URL), Key(OPERATOR, BASE_URL))
+        api_keys = ApiKeys(ApiKey(whole.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
         line = Dying(whole.sim.transport, where)
-        client = Client(line, BASE_URL, keys, clock=whole.clock, rng=random.Random(1))
+        client = Client(line, BASE_URL, api_keys, clock=whole.clock, rng=random.Random(1))
         stage = replace(whole, client=client)
         known = replace(first_state(), preferences={ALLOWED: "1"})
         async with open_wallet_desk(stage, CountingSigner(), initial=known) as desk:

@@ -11,6 +11,7 @@ from service_tui.desk.slices.markets import TapeTradeView
 from service_tui.desk.slices.supervision import SupervisionView
 from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.state import DeskState
+from service_tui.outcome import NO, YES
 from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -62,7 +63,7 @@ def past_of(agent_id: str, skills: tuple[str, ...], seed: int) -> AgentDetailVie
         ReasonedTradeView(
             trade,
             skill,
-            outcome=None if trade.pnl is not None else (rng.random() < 0.5),
+            outcome=None if trade.pnl is not None else YES if rng.random() < 0.5 else NO,
         )
         for skill in skills
         for place in range(30)

@@ -18,6 +18,7 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from pydantic import BaseModel
 
 from kit.samples.desk import NOW
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.units import ONE
 
 Record = TypeVar("Record")
@@ -90,6 +91,7 @@ class _Filling:
 
     def _plain(self, kind: Any, name: str) -> Any:
         made = {
+            "Outcome": lambda: (YES, NO, Outcome.at(0.35), VOID)[int(self._rng.random() * 4)],
             "Micros": lambda: self._rng.randrange(1, 5_000) * ONE // 10 + self._count * 10_000,
             "Probability": lambda: round(self._rng.uniform(0.02, 0.98), 4),
             "Timestamp": lambda: NOW - self._rng.randrange(1, 300_000),

@@ -13,10 +13,10 @@ from service_tui.desk.slices.agents import (
     SkillResultView,
 )
 from service_tui.desk.slices.supervision import (
-    HeldView,
     LeashView,
     LogTailView,
     Pace,
+    PendingTradeView,
     SkillRunState,
     SkillRunView,
     SkillView,
@@ -27,8 +27,8 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import (
     Action,
     AgentStatus,
-    HeldStatus,
     LeashMode,
+    PendingStatus,
     Side,
     TradeStatus,
     Venue,
@@ -44,9 +44,9 @@ def leash_of(agent_id: str = "a-2", **other: Any) -> LeashView:
     return LeashView(agent_id=agent_id, **{**given, **other})
 
 
-def held_of(held_id: str = "h1", **other: Any) -> HeldView:
+def pending_trade_of(pending_id: str = "h1", **other: Any) -> PendingTradeView:
     given = {
-        "agent_id": "a-2", "agent_name": "heron", "status": HeldStatus.WAITING,
+        "agent_id": "a-2", "agent_name": "heron", "status": PendingStatus.WAITING,
         "market_id": "m", "question": "Will it rain at dawn?", "venue": Venue.SIM,
         "side": Side.YES, "action": Action.BUY, "amount": Micros(25 * ONE),
         "shares": Micros(0), "price_limit": None, "price": 0.41, "average": 0.42,
@@ -55,7 +55,7 @@ def held_of(held_id: str = "h1", **other: Any) -> HeldView:
         "signal_data": {"edge": 0.06, "confidence": 0.62, "signal_source": "chart"},
         "created_at": Timestamp(NOW - 40), "expires_at": Timestamp(NOW + 260),
     }  # fmt: skip
-    return HeldView(held_id=held_id, **{**given, **other})
+    return PendingTradeView(pending_id=pending_id, **{**given, **other})
 
 
 def run_of(run_id: str = "r1", **other: Any) -> SkillRunView:
@@ -69,11 +69,16 @@ def run_of(run_id: str = "r1", **other: Any) -> SkillRunView:
 
 
 def sample_supervision() -> SupervisionView:
-    refused = held_of("h0", status=HeldStatus.REFUSED, reason="too thin", decided_at=NOW)
+    refused = pending_trade_of(
+        "h0", status=PendingStatus.REFUSED, reason="too thin", decided_at=NOW
+    )
     names = ("mean-reversion", "momentum", "news-follower")
     return SupervisionView(
         leashes=(leash_of(), leash_of("a-3", mode=LeashMode.OBSERVE, budget=None)),
-        held=(held_of(), replace(held_of("h2"), agent_id="a-3", agent_name="moss-runner")),
+        pending_trades=(
+            pending_trade_of(),
+            pending_trade_of("h2", agent_id="a-3", agent_name="moss-runner"),
+        ),
         decided=(refused,),
         skills=tuple(SkillView(one, one, "A plain idea.", "1.0") for one in names),
         runs=(

@@ -7,7 +7,6 @@ from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import (
     AlertState,
     AlertView,
-    Condition,
     ExitView,
     MonitorState,
     MonitorView,
@@ -15,7 +14,7 @@ from service_tui.desk.slices.risk import (
     RiskView,
 )
 from service_tui.desk.state import DeskState
-from service_tui.terms import MarketStatus, Side
+from service_tui.terms import AlertCondition, MarketStatus, Side
 from service_tui.units import Micros, Timestamp
 
 STOPS = (0.2, 0.2, 0.125, None, 0.35, 0.2)
@@ -101,11 +100,14 @@ def risk(state: DeskState) -> RiskView:
                 market_id=market.market_id,
                 question=market.question,
                 side=Side.YES if place % 2 else Side.NO,
-                condition=tuple(Condition)[place % 4],
+                condition=tuple(AlertCondition)[place % 4],
                 threshold=0.35 + 0.1 * place,
                 created_at=Timestamp(NOW - 9_000 * (place + 1)),
                 triggered_at=Timestamp(NOW - 300) if place == 3 else None,
                 triggered_price=0.6512 if place == 3 else None,
+                # One is kept by the console alone, one was sent and is not answered.
+                service_id="" if place in {1, 2} else f"pa{place}",
+                sent_at=Timestamp(NOW - 5) if place == 2 else None,
             )
             for place, market in enumerate(watched)
         ),

@@ -3,8 +3,8 @@
 from typing import Any
 
 from kit.samples.desk import NOW
-from service_tui.desk.slices.risk import AlertView, Condition, ExitView, MonitorView, PriceAlertView
-from service_tui.terms import Side, Venue
+from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, PriceAlertView
+from service_tui.terms import AlertCondition, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 SHARES = Micros(50 * ONE)
@@ -39,7 +39,7 @@ def exit_of(exit_id: str = "t1", **other: Any) -> ExitView:
 
 def price_alert_of(alert_id: str = "p1", **other: Any) -> PriceAlertView:
     given = {
-        "market_id": "m", "question": "Rain?", "side": Side.YES, "condition": Condition.ABOVE,
+        "market_id": "m", "question": "Rain?", "side": Side.YES, "condition": AlertCondition.ABOVE,
         "threshold": 0.6, "created_at": Timestamp(NOW),
     }  # fmt: skip
     return PriceAlertView(alert_id=alert_id, **{**given, **other})

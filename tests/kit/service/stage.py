@@ -8,10 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kit.engine.many import recorded_world
 from kit.engine.topics import TOPICS
 from kit.service.where import ON_POSTGRES
+from service_tui.app.histories import history_of, topics_for
+from service_tui.app.options import Options
+from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.keys import Key, Keys
 from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.opening import open_desk
@@ -92,11 +95,11 @@ class Stage:
 
 
 def client_of(sim: Sim, clock: ManualClock, api: str | None) -> Client:
-    keys = Keys(
-        Key(api, BASE_URL) if api is not None else None,
-        Key(OPERATOR, BASE_URL),
+    api_keys = ApiKeys(
+        ApiKey(api, BASE_URL) if api is not None else None,
+        ApiKey(OPERATOR, BASE_URL),
     )
-    return Client(sim.transport, BASE_URL, keys, clock=clock, rng=random.Random(1))
+    return Client(sim.transport, BASE_URL, api_keys, clock=clock, rng=random.Random(1))
 
 
 async def nowhere(url: str, parcel: Parcel, secret: str, *, allows_loopback: bool) -> str:
@@ -124,17 +127,21 @@ async def open_stage(  # noqa: PLR0913  (each has its default)
     speed: int | None = None,
     webhooks: WebhookParts | None = None,
     ends_with_snapshot: bool = False,
+    recorded: Options | None = None,
 ) -> AsyncGenerator[Stage]:
     """A service in a directory, in manual time.
 
     It ends without its last snapshot, which is a fifth of what it costs to open and close one:
-    whoever opens the directory again replays what happened, as after a kill.
+    whoever opens the directory again replays what happened, as after a kill. With `recorded` its
+    world runs on a history.
     """
     clock = clock or ManualClock()
+    recorded = recorded or recorded_world()
     webhooks = webhooks or WebhookParts()
     settings = SimSettings(
         seed=SEED,
-        topics=TOPICS,
+        topics=TOPICS if recorded is None else topics_for(recorded.data_dir),
+        history=None if recorded is None else history_of(recorded),
         plan=plan,
         speed=speed,
         operator_key=OPERATOR,

@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from service_tui.app.attached import address_of
-from service_tui.credentials.keys import stored_desk_keys
+from service_tui.credentials.api_keys import stored_desk_keys
 from service_tui.notes.notebook import FILE
 from service_tui.wire.endpoints.research import EXPERIMENTS
 
@@ -98,11 +98,11 @@ class Driver:
 
     async def told_by_the_service(self) -> list[Json]:
         """The results as any other agent's program would read them, newest first."""
-        keys, address = stored_desk_keys(self.data_dir), address_of(self.data_dir)
-        assert keys is not None
+        api_keys, address = stored_desk_keys(self.data_dir), address_of(self.data_dir)
+        assert api_keys is not None
         assert address is not None
         async with httpx.AsyncClient(base_url=address) as line:
-            said = await line.get(EXPERIMENTS.path, headers={"X-API-Key": keys.agent or ""})
+            said = await line.get(EXPERIMENTS.path, headers={"X-API-Key": api_keys.agent or ""})
         return said.json()["experiments"]
 
     def dirt(self) -> str:

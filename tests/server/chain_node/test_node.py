@@ -22,6 +22,9 @@ from service_tui.engine.chain_events import (
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
+from service_tui.outcome import NO as ENDED_NO
+from service_tui.outcome import VOID, Outcome
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.server.chain_node.contract_calls import Reverted, agent_of, called
 from service_tui.server.chain_node.node import PAYOUT_TOPIC, RpcFault, answer
 from service_tui.signing import codec
@@ -238,7 +241,7 @@ def test_a_transaction_is_told_as_it_was_sent() -> None:
 # -- contracts -----------------------------------------------------------------------------
 
 
-def held(world: World, *, outcome: bool | None = True) -> VenuePosition:
+def held(world: World, *, outcome: Outcome | None = ENDED_YES) -> VenuePosition:
     position = Position("ada", "m1")
     position.yes = SidePosition(Micros(8_000_000), Micros(1))
     position.no = SidePosition(Micros(5_000_000), Micros(1))
@@ -269,9 +272,18 @@ def test_outcome_tokens_are_those_of_the_wallets_own_position() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "parts"), [(True, (1, 1, 0)), (False, (1, 0, 1)), (None, (0, 0, 0))]
+    ("outcome", "parts"),
+    [
+        (ENDED_YES, (1, 1, 0)),
+        (ENDED_NO, (1, 0, 1)),
+        (None, (0, 0, 0)),
+        (Outcome.at(0.35), (1_000_000, 350_000, 650_000)),
+        (VOID, (2, 1, 1)),
+    ],
 )
-def test_payouts_are_those_of_the_outcome(*, outcome: bool | None, parts: tuple[int, ...]) -> None:
+def test_payouts_are_those_of_the_outcome(
+    *, outcome: Outcome | None, parts: tuple[int, ...]
+) -> None:
     world = linked()
     held(world, outcome=outcome)
     condition = bytes.fromhex(CONDITION[2:])
@@ -284,8 +296,8 @@ def test_payouts_are_those_of_the_outcome(*, outcome: bool | None, parts: tuple[
     with pytest.raises(Reverted):
         read(world, TOKENS, numerator, condition, 2)
     # The market itself is asked first, while it is there.
-    listed(world, "m1").outcome = None if outcome else True
-    assert read(world, TOKENS, "payoutDenominator(bytes32)", condition) == int(not outcome)
+    listed(world, "m1").outcome = None if outcome is not None else ENDED_YES
+    assert read(world, TOKENS, "payoutDenominator(bytes32)", condition) == int(outcome is None)
 
 
 def test_a_condition_that_nobody_knows_is_not_resolved() -> None:

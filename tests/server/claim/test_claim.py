@@ -20,7 +20,7 @@ from service_tui.server.http.loopback import listen
 from service_tui.server.world_store import restore
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.desk import DESK_CLAIM, DESK_CLAIM_CODE, SET_SPEED
-from service_tui.wire.endpoints.public import AGENT, CLAIM, CONTEXT, PLACE_TRADE
+from service_tui.wire.endpoints.public import AGENT, CONTEXT, PLACE_TRADE
 
 FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 OWN: Final = {**FORM, "Origin": BASE_URL}
@@ -118,21 +118,6 @@ async def test_the_right_code_claims_the_agent_for_good(tmp_path: Path) -> None:
         found = await asyncio.to_thread(restore, stage.at_rest, TOPICS)
         assert found is not None
         assert found[0].agents[stage.agent_id].settings.claimed is True
-
-
-@pytest.mark.slow
-async def test_some_wrong_codes_make_the_right_one_void(tmp_path: Path) -> None:
-    async with open_stage(tmp_path) as stage:
-        code = await code_of(stage)
-        for left in range(TRIES - 1, 0, -1):
-            answer = await enter(stage, "WRONG")
-            assert answer.status_code == 403
-            assert f"Tries left: {left}." in answer.text
-        assert "Make a new one" in (await enter(stage, "WRONG")).text
-        assert "Make a new one" in (await enter(stage, code)).text
-        assert stage.agent.settings.claimed is False
-        assert (await enter(stage, await code_of(stage))).status_code == 200
-        assert stage.agent.settings.claimed is True
 
 
 @pytest.mark.slow
@@ -236,33 +221,6 @@ async def test_what_is_not_the_form_is_refused(tmp_path: Path) -> None:
             assert answer.status_code == 415
         # None of these were tries.
         assert f"left: {TRIES - 1}." in (await enter(stage, "WRONG")).text
-
-
-@pytest.mark.slow
-async def test_an_unknown_link_says_so_to_people_and_to_programs(tmp_path: Path) -> None:
-    async with open_stage(tmp_path) as stage:
-        for path in ("/claim/reef-0", "/claim/%00", "/claim/%F0%9F%98%80", f"/claim/{'a' * 3_000}"):
-            answer = await ask(stage, "GET", path)
-            assert answer.status_code == 404
-            assert "Unknown link" in answer.text
-        answer = await ask(stage, "POST", "/claim/reef-0", OWN, content=b"code=A")
-        assert answer.status_code == 404
-        answer = await ask(stage, "GET", CLAIM.path.format(claim_code="reef-0"))
-        assert answer.status_code == 404
-        assert answer.json()["fix"]
-
-
-@pytest.mark.slow
-async def test_the_link_tells_a_program_little_and_no_secret(tmp_path: Path) -> None:
-    async with open_stage(tmp_path) as stage:
-        code = await code_of(stage)
-        answer = await ask(stage, "GET", CLAIM.path.format(claim_code=stage.agent.claim_code))
-        body = answer.json()
-        assert set(body) == {"name", "description", "status", "claimed", "created_at", "claim_url"}
-        assert (body["name"], body["status"], body["claimed"]) == ("tester", "unclaimed", False)
-        shown = answer.text + (await ask(stage, "GET", page_of(stage))).text
-        for secret in (stage.key, stage.agent.key_hash, stage.agent_id, code, OPERATOR):
-            assert secret not in shown
 
 
 @pytest.mark.slow

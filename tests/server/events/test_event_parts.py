@@ -12,14 +12,13 @@ from service_tui.engine.events import (
     AgentRegistered,
     AlertEnded,
     Breached,
-    Claimed,
     Event,
     ExperimentLogged,
     Fill,
     HaltSet,
-    HeldEnded,
     KeyRotated,
     LeashSet,
+    MarkedRedeemed,
     MarketListed,
     MarketResolved,
     MonitorDeleted,
@@ -29,14 +28,16 @@ from service_tui.engine.events import (
     OrderFilled,
     OrderPlaced,
     Payout,
+    PendingEnded,
     PlanSet,
     PositionRedeemed,
     SpeedSet,
     Ticked,
-    TradeHeld,
+    TradePending,
 )
 from service_tui.engine.risk.alerts import RiskAlert
 from service_tui.engine.world import World
+from service_tui.outcome import NO
 from service_tui.server.events.event_parts import PARTS, body_of
 from service_tui.terms import (
     Action,
@@ -44,10 +45,10 @@ from service_tui.terms import (
     Direction,
     ExitReason,
     ExperimentStatus,
-    HeldStatus,
     LeashMode,
     OrderEnd,
     OrderType,
+    PendingStatus,
     Plan,
     Side,
     Venue,
@@ -182,7 +183,7 @@ ORDERS: Final = [
         {"order_id": "", "state": "redeemed", "shares": 8.0, "money": 7.0},
     ),
     (
-        Claimed("ada", Venue.EVM, "m1", Side.YES, THEN, TAPE_AT, "0xab"),
+        MarkedRedeemed("ada", Venue.EVM, "m1", Side.YES, THEN, TAPE_AT, "0xab"),
         {"order_id": "", "state": "claimed", "shares": 0.0, "money": 0.0},
     ),
 ]  # fmt: skip
@@ -244,6 +245,7 @@ def test_a_new_market_is_told_with_its_end() -> None:
             "question": "Does m2 end well?",
             "resolves_at": "2027-01-15T09:00:00Z",
             "payouts": [],
+            "voided": False,
         },
     }
 
@@ -254,7 +256,7 @@ def test_an_outcome_is_told_with_what_it_brought_those_who_still_held() -> None:
         return Payout(agent_id, Side.YES, *amounts, dollars(0.5), TAPE_AT)
 
     payouts = (paid("ada", 10, 4, 10), paid("ben", 0, 0, 0), paid("ben", 6, 5, 0))
-    event = MarketResolved("m1", THEN, TAPE_AT, outcome=False, payouts=payouts, crowd_payout=ONE)
+    event = MarketResolved("m1", THEN, TAPE_AT, outcome=NO, payouts=payouts, crowd_payout=ONE)
     assert told(event) == {
         "kind": "market_resolved",
         "market": {
@@ -264,6 +266,8 @@ def test_an_outcome_is_told_with_what_it_brought_those_who_still_held() -> None:
                 {"agent_id": "ada", "payout": 10.0, "pnl": 6.0},
                 {"agent_id": "ben", "payout": 0.0, "pnl": -5.0},
             ],
+            "payout_per_yes": 0.0,
+            "voided": False,
         },
     }
 
@@ -336,24 +340,24 @@ def test_an_experiment_is_told_with_its_number_and_series() -> None:
     }  # fmt: skip
 
 
-HELD: Final = TradeHeld(
+PENDING: Final = TradePending(
     "h1", "ada", THEN, Timestamp(AT + 60), Venue.EVM, "m1", Side.NO, Action.BUY, dollars(30),
     None, None, None, NO_NOTE,
 )  # fmt: skip
 
 
 def test_a_trade_that_waits_is_told() -> None:
-    held = {"held_id": "h1", **WHO, **WHERE, "state": "waiting"}
-    assert told(HELD) == {"kind": "held", "held": held}
+    pending = {"held_id": "h1", **WHO, **WHERE, "state": "waiting"}
+    assert told(PENDING) == {"kind": "held", "held": pending}
 
 
 def test_the_decision_about_a_trade_is_told_of_the_trade_it_belongs_to() -> None:
     where = world()
-    end = HeldEnded("h1", THEN, HeldStatus.REFUSED, "no")
-    other = HELD._replace(held_id="h2", agent_id="ben"), end._replace(held_id="h2")
-    where.pending_trades.ended.extend([(HELD, end), other])
-    held = {"held_id": "h1", **WHO, **WHERE, "state": "refused"}
-    assert told(end, where) == {"kind": "held", "held": held}
+    end = PendingEnded("h1", THEN, PendingStatus.REFUSED, "no")
+    other = PENDING._replace(pending_id="h2", agent_id="ben"), end._replace(pending_id="h2")
+    where.pending_trades.ended.extend([(PENDING, end), other])
+    pending = {"held_id": "h1", **WHO, **WHERE, "state": "refused"}
+    assert told(end, where) == {"kind": "held", "held": pending}
     assert told(end) == {"kind": "held"}
 
 

@@ -15,17 +15,10 @@ from kit.service.heard import heard, kinds
 from kit.service.stage import ANSWER_S, OPERATOR, SEED, Stage, open_stage
 from service_tui.clock import ManualClock
 from service_tui.engine.amm.exchange import Order
-from service_tui.engine.events import AgentChanged, SpeedSet
+from service_tui.engine.events import SpeedSet
 from service_tui.engine.world import World
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.events.listeners import (
-    BEAT_S,
-    KEPT_MAX,
-    LISTENERS_MAX,
-    LOST,
-    WAITING_MAX,
-    EventHub,
-)
+from service_tui.server.events.listeners import KEPT_MAX, LISTENERS_MAX, LOST, WAITING_MAX, EventHub
 from service_tui.server.events.stream import frame, streams_of
 from service_tui.server.http.loopback import listen
 from service_tui.storage.errors import StorageError
@@ -128,47 +121,6 @@ async def test_what_was_refused_is_not_told_and_the_reading_back_is(tmp_path: Pa
 
 
 @pytest.mark.slow
-async def test_markets_that_open_and_resolve_are_told_with_what_they_paid(tmp_path: Path) -> None:
-    async with open_stage(tmp_path) as stage:
-        # Or what loses would be sold before the end.
-        stage.world.change(stage.agent, {"auto_risk_monitor_enabled": False}, stage.clock.now())
-        ending = min(stage.open_markets(), key=lambda one: one.listing.resolved_at)
-        order = Order(stage.agent, ending.market_id, Side.YES, Action.BUY, Micros(5 * ONE))
-        fill = await stage.sim.service.world_store.place(order, stage.clock.now())
-        events = stage.sim.service.subscribe()
-        await stage.clock.advance(ending.listing.resolved_at - stage.world.world_at + 1)
-        await stage.sim.service.world_store.advance(stage.clock.now())
-        found = await heard(events)
-        resolved = next(
-            one.market for one in found if one.market and one.market.market_id == ending.market_id
-        )
-        assert resolved.outcome is ending.listing.outcome
-        (paid,) = resolved.payouts
-        won = fill.shares / ONE if ending.listing.outcome else 0.0
-        assert (paid.agent_id, paid.payout) == (stage.agent_id, pytest.approx(won))
-        assert paid.pnl == pytest.approx(won - 5)
-        assert {"market_resolved", "market_listed"} <= {one.kind for one in found}
-        # The crowd's trades are on no console.
-        assert {one.kind for one in found} <= {"ready", "market_resolved", "market_listed"}
-
-
-@pytest.mark.slow
-async def test_a_listener_who_returns_misses_nothing(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, speed=0) as stage:
-        service = stage.sim.service
-        async with service.subscribe() as events:
-            await anext(events)
-            first = await buy(stage)
-            last = await anext(events)
-        missed = [await buy(stage, index=n) for n in range(1, 4)]
-        events = service.subscribe(last.seq)
-        ready, *rest = await heard(events)
-        assert (ready.kind, ready.seq) == ("ready", last.seq)
-        assert [one.fill.trade_id for one in rest if one.fill] == missed
-        assert first not in missed
-
-
-@pytest.mark.slow
 async def test_a_listener_who_was_away_too_long_starts_over(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         service = stage.sim.service
@@ -236,33 +188,12 @@ async def test_of_too_many_listeners_the_oldest_starts_over() -> None:
     assert [await kinds(listener) for listener in many[1:]] == [["ready", "speed"]] * LISTENERS_MAX
 
 
-async def test_a_sign_of_life_comes_only_where_nothing_else_waits() -> None:
-    one = hub()
-    events = one.subscribe(AT)
-    one.beat()
-    assert [body.kind for body in await events.next()] == ["ready"]
-    one.beat()
-    one.beat()
-    one.publish(speeds(101, 1))
-    assert (await anext(events)).kind == "speed"
-    one.beat()
-    assert await events.next() == []
-
-
 async def test_what_waits_is_handed_over_together_within_a_bound() -> None:
     one = hub()
     events = one.subscribe(AT)
     one.publish(speeds(101, 5))
     assert [body.seq for body in await events.next(4)] == [100, 101, 102, 103]
     assert [body.seq for body in await events.next(4)] == [104, 105]
-
-
-@pytest.mark.slow
-async def test_the_end_of_the_service_ends_every_subscription(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, speed=0) as stage:
-        events = stage.sim.service.subscribe()
-        await buy(stage)
-    assert [body.kind async for body in events] == ["ready", "fill"]
 
 
 # -- over the line -------------------------------------------------------------------------
@@ -325,35 +256,6 @@ async def test_two_consoles_hear_of_the_same_trade(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_console_that_comes_back_says_what_it_heard_last(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
-        async with line_to(url) as line:
-            last = (await line.event()).seq
-        missed = await buy(stage)
-        async with line_to(url, **{"Last-Event-ID": str(last)}) as line:
-            assert (await line.event()).kind == "ready"
-            body = await line.event()
-        assert body.fill is not None
-        assert body.fill.trade_id == missed
-        for said in ("", "abc", "-1", "9" * 40, "1.5"):
-            async with line_to(url, **{"Last-Event-ID": said}) as line:
-                assert (await line.event()).kind == "reset"
-
-
-@pytest.mark.slow
-async def test_a_quiet_stream_beats_every_ten_seconds(tmp_path: Path) -> None:
-    async with (
-        open_stage(tmp_path, speed=0) as stage,
-        listen(stage.sim.app) as url,
-        line_to(url) as line,
-    ):
-        await line.event()
-        for _ in range(3):
-            await stage.clock.advance(BEAT_S)
-            assert await line.block() == {"": "beat"}
-
-
-@pytest.mark.slow
 async def test_only_the_operator_listens(tmp_path: Path) -> None:
     async with (
         open_stage(tmp_path) as stage,
@@ -405,39 +307,6 @@ async def test_the_end_of_the_line_ends_its_streams_at_once(tmp_path: Path) -> N
         # Who listens in process hears on: only the line has ended.
         await buy(stage)
         assert await kinds(inside) == ["ready", "fill", "fill"]
-
-
-async def unread(url: str) -> asyncio.StreamWriter:
-    """A caller who asks for the stream and then reads nothing of it."""
-    host, port = url.removeprefix("http://").split(":")
-    reader, writer = await asyncio.open_connection(host, int(port), limit=1)
-    head = f"GET {EVENTS.path} HTTP/1.1\r\nHost: {host}\r\n"
-    writer.write(f"{head}Authorization: Bearer {OPERATOR}\r\n\r\n".encode())
-    await reader.readexactly(1)
-    return writer
-
-
-@pytest.mark.slow
-async def test_who_reads_nothing_is_let_go_and_does_not_hold_back_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("service_tui.server.http.loopback.STUCK_S", 0)
-    async with open_stage(tmp_path, speed=0) as stage:
-        events = stage.sim.service.world_store.events
-        event = AgentChanged(
-            stage.agent_id, AT, {f"{count}{'a' * 190}": count for count in range(20)}
-        )
-        async with listen(stage.sim.app) as url:
-            writer = await unread(url)
-            # More than all buffers on the way hold, until the listener is let go.
-            seq = 10**6
-            while len(streams_of(stage.sim.app)):
-                events.publish([(seq + count, event) for count in range(200)])
-                seq += 200
-                await asyncio.sleep(0)
-        writer.transport.abort()
-        with suppress(ConnectionError):
-            await writer.wait_closed()
 
 
 def test_what_marks_missed_events_leaves_no_part_of_any_behind() -> None:

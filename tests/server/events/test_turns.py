@@ -1,3 +1,5 @@
+"""The turns in which waiting callers are served."""
+
 import asyncio
 
 from starlette.types import Message, Receive, Scope, Send

@@ -1,3 +1,5 @@
+"""Access: keys, origins, malformed requests, and refusals."""
+
 import asyncio
 import json
 from collections.abc import Callable

@@ -1,3 +1,5 @@
+"""Idempotency keys: repeated requests, and what is remembered."""
+
 import asyncio
 import json
 import random
@@ -133,35 +135,6 @@ async def test_a_dry_run_uses_no_key_up(tmp_path: Path) -> None:
         assert (await place(client, order_of(stage))).json()["trade_id"] == "t1"
 
 
-BAD_KEYS: Final = {
-    "empty": [""],
-    "too long": ["k" * 129],
-    "a tab": ["a\tb"],
-    "a foreign letter": ["k\u00e9"],
-    "sent twice": ["k", "k"],
-}
-
-
-@pytest.mark.parametrize("keys", BAD_KEYS.values(), ids=BAD_KEYS)
-async def test_a_key_that_is_none_is_a_422(tmp_path: Path, keys: list[str]) -> None:
-    async with at_work(tmp_path) as (stage, client):
-        headers = [(HEADER.encode(), key.encode("latin-1")) for key in keys]
-        for dry_run in (False, True):
-            order = order_of(stage, dry_run=dry_run)
-            refused = await client.post(PLACE_TRADE.path, json=order, headers=headers)
-            assert refused.status_code == 422
-        assert refused.json()["detail"][0]["loc"] == ["header", HEADER]
-        assert "128" in refused.json()["fix"]
-        assert stage.agent.trades_count == 0
-
-
-@pytest.mark.parametrize("key", ["k", "a key of 1 ~ 128 (printable)", "k" * 128])
-async def test_any_printable_key_is_taken(tmp_path: Path, key: str) -> None:
-    async with at_work(tmp_path) as (stage, client):
-        for _ in range(2):
-            assert (await place(client, order_of(stage), key)).json()["trade_id"] == "t1"
-
-
 async def test_agents_do_not_share_keys(tmp_path: Path) -> None:
     async with at_work(tmp_path) as (stage, client):
         joined = (await client.post(REGISTER.path, json={"name": "second"})).json()
@@ -213,23 +186,6 @@ async def test_it_is_remembered_over_a_restart_and_for_a_day(tmp_path: Path) -> 
         later = await place(client, order | {"amount": 7})
         assert later.json()["trade_id"] == "t2"
         assert (await place(client, order | {"amount": 7})).content == later.content
-
-
-async def test_beyond_what_memory_holds_the_disk_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(idempotency, "KNOWN_MAX", 3)
-    clock = ManualClock()
-    async with at_work(tmp_path, clock=clock) as (stage, client):
-        orders = {f"k{index}": order_of(stage, 1, index) for index in range(8)}
-        first = {key: (await place(client, order, key)) for key, order in orders.items()}
-        for key, order in orders.items():
-            assert (await place(client, order, key)).content == first[key].content
-        key, agent_id = stage.key, stage.agent_id
-    async with at_work(tmp_path, clock=clock, key=key, agent_id=agent_id) as (stage, client):
-        for name, order in orders.items():
-            assert (await place(client, order, name)).content == first[name].content
-        assert stage.agent.trades_count == 8
 
 
 async def test_the_answer_of_a_handler_that_writes_nothing_is_remembered_too(

@@ -1,3 +1,5 @@
+"""Neutral and public names of venues in requests and answers."""
+
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

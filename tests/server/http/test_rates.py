@@ -1,3 +1,5 @@
+"""Rate limits by plan, machine and path."""
+
 import asyncio
 import json
 from collections.abc import AsyncGenerator

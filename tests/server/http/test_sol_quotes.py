@@ -1,3 +1,5 @@
+"""Quotes of the SOL venue: who finds one, how often it can be taken, and how many are stored."""
+
 from typing import Any
 
 from service_tui.server.http.sol_quotes import QUOTES_MAX, SolQuote, SolQuotes
@@ -11,7 +13,7 @@ def quote(agent_id: str = "ada") -> SolQuote:
     return SolQuote(agent_id, request, 5.0, 2.0, b"sign me", ENDS)
 
 
-def test_a_quote_is_found_by_its_own_agent_until_it_expires() -> None:
+def test_only_its_agent_finds_a_quote_and_only_until_it_expires() -> None:
     quotes, mine = SolQuotes(), quote()
     quotes.keep("q1", mine)
     assert quotes.find("q1", "ada", Timestamp(999.9)) is mine
@@ -20,7 +22,7 @@ def test_a_quote_is_found_by_its_own_agent_until_it_expires() -> None:
     assert quotes.find("q2", "ada", Timestamp(999.9)) is None
 
 
-def test_a_quote_is_used_once() -> None:
+def test_a_quote_can_be_taken_once() -> None:
     quotes = SolQuotes()
     quotes.keep("q1", quote())
     assert quotes.take("q1")
@@ -28,7 +30,7 @@ def test_a_quote_is_used_once() -> None:
     assert quotes.find("q1", "ada", Timestamp(0.0)) is None
 
 
-def test_the_oldest_quote_of_an_agent_makes_room_and_no_other_agents() -> None:
+def test_a_full_store_drops_the_oldest_quote_of_the_same_agent() -> None:
     quotes, early = SolQuotes(), Timestamp(0.0)
     quotes.keep("bens", quote("ben"))
     for number in range(QUOTES_MAX):

@@ -13,6 +13,7 @@ from service_tui.engine.events import (
     Payout,
     PositionRedeemed,
 )
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.server.past.agent_past import AgentFill, AgentPayout, in_one_form
 from service_tui.server.past.history import Paid, SettledSide
 from service_tui.server.past.outcomes import Closing, books_of
@@ -107,15 +108,15 @@ def test_dust_carries_no_price_above_one(money: float, price: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("side", "outcome", "won"),
+    ("side", "outcome"),
     [
-        (Side.YES, True, True),
-        (Side.YES, False, False),
-        (Side.NO, True, False),
-        (Side.NO, False, True),
+        (Side.YES, YES),
+        (Side.NO, YES),
+        (Side.NO, Outcome.at(0.3)),
+        (Side.YES, VOID),
     ],
 )
-def test_a_side_wins_by_its_outcome_on_every_venue(side: Side, *, outcome: bool, won: bool) -> None:
+def test_a_side_has_its_outcome_on_every_venue(side: Side, outcome: Outcome) -> None:
     redeemed = PositionRedeemed("ada", Venue.EVM, "m1", side, NONE, NONE, NONE, AT, TAPE_AT)
     past = [
         Paid("m1", AT, outcome, payout(side)),
@@ -123,8 +124,8 @@ def test_a_side_wins_by_its_outcome_on_every_venue(side: Side, *, outcome: bool,
         SettledSide("m2", AT, outcome, Venue.EVM, payout(side)),
     ]
     assert in_one_form(past) == [
-        AgentPayout(Venue.SIM, "m1", side, AT, won),
-        AgentPayout(Venue.EVM, "m2", side, AT, won),
+        AgentPayout(Venue.SIM, "m1", side, AT, outcome, payout(side).payout),
+        AgentPayout(Venue.EVM, "m2", side, AT, outcome, payout(side).payout),
     ]
 
 
@@ -162,8 +163,8 @@ def closing(skill: str, pnl: float, *, settled: bool = False) -> Closing:
     return Closing(skill, Venue.EVM, "m1", AT, dollars(pnl), settled)
 
 
-WON: Final = AgentPayout(Venue.EVM, "m1", Side.NO, AT, won=True)
-LOST: Final = AgentPayout(Venue.EVM, "m1", Side.NO, AT, won=False)
+WON: Final = AgentPayout(Venue.EVM, "m1", Side.NO, AT, NO, NONE)
+LOST: Final = AgentPayout(Venue.EVM, "m1", Side.NO, AT, YES, NONE)
 
 
 def test_a_sale_takes_of_the_sellers_own_book_first_and_then_of_the_oldest() -> None:
@@ -192,7 +193,7 @@ def test_a_sale_takes_of_its_own_wallets_shares_alone() -> None:
     ])
     books = books_of(past)
     assert [one.pnl for one in books.closings] == [dollars(1), dollars(-1)]
-    books.take(AgentPayout(Venue.EVM, "m1", Side.NO, AT, won=True))
+    books.take(AgentPayout(Venue.EVM, "m1", Side.NO, AT, NO, NONE))
     assert [one.pnl for one in books.closings[2:]] == [dollars(4)]
 
 

@@ -10,6 +10,7 @@ from kit.service.memory import MemoryDatabase
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.codec import events as codec
 from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout, kind_of
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.server.past.digest import Digest
 from service_tui.storage.db import tables
 from service_tui.storage.entries import StoredEntry
@@ -99,7 +100,7 @@ async def digested(kept: Kept, *events: Any) -> dict[str, tuple[float, ...]]:
     }
 
 
-def paid(*, outcome: bool) -> tuple[str, list[object]]:
+def paid(*, outcome: Outcome) -> tuple[str, list[object]]:
     return "payout", ["m1", AT, outcome, Payout("ada", Side.YES, ONE, ONE, ONE, NONE, AT)]
 
 
@@ -169,14 +170,16 @@ async def test_only_entries_of_the_same_side_and_venue_are_sold_or_paid(kept: Ke
         fill(2, Action.BUY, 10, 5, side=Side.NO),
         placed(10, 3.5),
         fill(4, Action.SELL, 4, 2),
-        paid(outcome=True),
+        paid(outcome=YES),
     )
     assert found == {"t1": (10, 4, 0, 8), "t2": (10, 5, 10, 0), "o1": (10, 4, 10, 0)}
 
 
-@pytest.mark.parametrize(("outcome", "back"), [(True, 10.0), (False, 0.0)])
+@pytest.mark.parametrize(
+    ("outcome", "back"), [(YES, 10.0), (NO, 0.0), (Outcome.at(0.3), 3.0), (VOID, 4.0)]
+)
 async def test_a_payout_brings_a_dollar_a_share_or_nothing(
-    kept: Kept, *, outcome: bool, back: float
+    kept: Kept, *, outcome: Outcome, back: float
 ) -> None:
     found = await digested(kept, fill(1, Action.BUY, 10, 4), paid(outcome=outcome))
     assert found == {"t1": (10, 4, 0, back)}

@@ -1,3 +1,5 @@
+"""An agent's history, read from the journal."""
+
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,6 +16,7 @@ from service_tui.engine.amm.market import Market
 from service_tui.engine.codec.events import dumps, encode
 from service_tui.engine.events import Fill, MarketResolved, Note, Payout
 from service_tui.engine.world import World
+from service_tui.outcome import NO, YES, Outcome
 from service_tui.server.embedded import BASE_URL
 from service_tui.server.past.history import KINDS, Paid, past_of, payout_fields, trade_row
 from service_tui.storage.ended_markets import EndedHead
@@ -40,7 +43,7 @@ FILL: Final = Fill(
 PAYOUT: Final = Payout(
     "a1", Side.YES, Micros(9_000_001), Micros(4_000_000), Micros(9_000_001), Micros(70), AT
 )
-RESOLVED: Final = MarketResolved("m1", AT, AT, True, (PAYOUT,), Micros(0))  # noqa: FBT003
+RESOLVED: Final = MarketResolved("m1", AT, AT, YES, (PAYOUT,), Micros(0))
 NOWHERE: Final = World(7, AT, TOPICS)
 """A world that has forgotten every market."""
 
@@ -67,7 +70,7 @@ def test_a_buy_has_no_pnl_and_empty_words_are_none() -> None:
 def test_a_payout_is_a_row_of_its_own_with_an_exact_pnl(payout: int, price: float) -> None:
     paid = PAYOUT._replace(payout=Micros(payout))
     past = past_of("payout", dumps(payout_fields(RESOLVED, paid)))
-    assert past == Paid("m1", AT, outcome=True, payout=paid)
+    assert past == Paid("m1", AT, outcome=YES, payout=paid)
     row = trade_row(past, NOWHERE)
     assert row.id == row.trade_id == "m1-yes-payout"
     assert (row.action, row.shares, row.cost) == ("redeem", 9.000001, payout / 1e6)
@@ -87,11 +90,11 @@ def test_a_fill_is_resolved_once_its_market_is_or_is_forgotten() -> None:
     assert trade_row(FILL, world).resolved
 
 
-@pytest.mark.parametrize("outcome", [True, False])
-def test_a_fill_in_a_market_that_ended_has_its_question_and_outcome(*, outcome: bool) -> None:
-    head = EndedHead("m1", "Rain?", "sim", outcome, AT, AT)
+@pytest.mark.parametrize("outcome", [YES, NO])
+def test_a_fill_in_a_market_that_ended_has_its_question_and_outcome(outcome: Outcome) -> None:
+    head = EndedHead("m1", "Rain?", "sim", outcome.stored, AT, AT)
     row = trade_row(FILL, NOWHERE, {"m1": head, "m2": head._replace(question="Snow?")})
-    assert (row.market_question, row.outcome, row.resolved) == ("Rain?", outcome, True)
+    assert (row.market_question, row.outcome, row.resolved) == ("Rain?", outcome == YES, True)
 
 
 def test_an_agents_history_is_fills_and_payouts() -> None:

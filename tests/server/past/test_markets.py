@@ -16,6 +16,7 @@ from service_tui.engine.codec import snapshot
 from service_tui.engine.errors import MarketNotFound
 from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout, kind_of
 from service_tui.engine.world import World
+from service_tui.outcome import NO, YES, Outcome
 from service_tui.server.past.backfill import backfill
 from service_tui.server.past.markets import PastMarkets, kept_of
 from service_tui.storage.db import tables
@@ -64,21 +65,21 @@ def kept() -> Iterator[Kept]:
     made.database.close()
 
 
-def ended_in(world: World, market_id: str, *, outcome: bool = True) -> Any:
+def ended_in(world: World, market_id: str, *, outcome: Outcome = YES) -> Any:
     market = listed(world, market_id)
     market.outcome, market.resolved_at = outcome, Timestamp(AT + 77)
     return market
 
 
-def head(market_id: str, *, outcome: bool = True, resolved_at: float = AT + 77) -> EndedHead:
+def head(market_id: str, *, outcome: Outcome = YES, resolved_at: float = AT + 77) -> EndedHead:
     question = f"Does {market_id} end well?"
-    return EndedHead(market_id, question, "sim", outcome, AT + 3_600, resolved_at)
+    return EndedHead(market_id, question, "sim", outcome.stored, AT + 3_600, resolved_at)
 
 
 def test_what_is_kept_of_a_market_is_its_head_and_its_whole_text() -> None:
-    market = ended_in(bare_world(), "m1", outcome=False)
+    market = ended_in(bare_world(), "m1", outcome=NO)
     found = kept_of(market)
-    assert found.head == head("m1", outcome=False)
+    assert found.head == head("m1", outcome=NO)
     again = snapshot.market_of(json.loads(found.body()))
     assert snapshot.market_fields(again) == snapshot.market_fields(market)
     market.resolved_at = None
@@ -110,7 +111,7 @@ async def test_a_market_comes_from_memory_or_else_from_the_disk(kept: Kept) -> N
     past = kept.past_of(world)
     assert await past.market("m1") is mine
     found = await past.market("m9")
-    assert (found.market_id, found.outcome) == ("m9", True)
+    assert (found.market_id, found.outcome) == ("m9", YES)
     with pytest.raises(MarketNotFound):
         await past.market("m7")
     assert set(await past.forgotten(("m1", "m9", "m7"))) == {"m9"}
@@ -119,10 +120,10 @@ async def test_a_market_comes_from_memory_or_else_from_the_disk(kept: Kept) -> N
 async def test_heads_are_those_of_markets_that_ended_wherever_they_are_known(kept: Kept) -> None:
     world = bare_world()
     listed(world, "open")
-    ended_in(world, "m1", outcome=False)
+    ended_in(world, "m1", outcome=NO)
     await kept.keep(ended_in(bare_world(), "m9"))
     found = await kept.past_of(world).heads(("open", "m1", "m9", "m7"))
-    assert found == {"m1": head("m1", outcome=False), "m9": head("m9")}
+    assert found == {"m1": head("m1", outcome=NO), "m9": head("m9")}
 
 
 # -- the list of all ---------------------------------------------------------------------------
@@ -222,7 +223,7 @@ MET: Final = OrderFilled(
 
 async def test_ended_markets_and_sides_that_were_sold_whole_are_filled_in(kept: Kept) -> None:
     world = bare_world("ada", "ben")
-    ended_in(world, "m1", outcome=False)
+    ended_in(world, "m1", outcome=NO)
     listed(world, "open")
     await kept.keep(ended_in(bare_world(), "known"))
     await kept.write(

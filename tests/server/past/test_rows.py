@@ -8,6 +8,7 @@ import pytest
 from kit.engine.bare import AT, bare_world, listed
 from service_tui.engine.codec import events as codec
 from service_tui.engine.events import Fill, MarketResolved, Note, Payout
+from service_tui.outcome import NO
 from service_tui.server.past.history import (
     LOST,
     PAYOUT,
@@ -23,7 +24,7 @@ from service_tui.storage.ended_markets import EndedHead
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
-HEAD = EndedHead("m1", "Did it end?", "sim", True, AT, AT)  # noqa: FBT003 - a row
+HEAD = EndedHead("m1", "Did it end?", "sim", True, AT, AT)  # noqa: FBT003
 
 
 def payout(agent_id: str, shares: int, paid: int) -> Payout:
@@ -40,7 +41,7 @@ def test_a_resolution_has_a_row_for_each_side_by_what_became_of_it() -> None:
         (Venue.EVM, payout("bea", 3, 0)),
         (Venue.SOL, payout("cyd", 0, 0)),
     )
-    event = MarketResolved("m1", AT, AT, False, on_sim, Micros(0), on_venue)  # noqa: FBT003 - a row
+    event = MarketResolved("m1", AT, AT, NO, on_sim, Micros(0), on_venue)
     found = owned_rows(event)
     assert [(kind, venue, one.agent_id) for kind, venue, one, _ in found] == [
         (PAYOUT, Venue.SIM, "ada"),
@@ -53,9 +54,9 @@ def test_a_resolution_has_a_row_for_each_side_by_what_became_of_it() -> None:
     for kind, venue, one, fields in found:
         again = past_of(kind, codec.dumps(fields))
         if kind == PAYOUT:
-            assert again == Paid("m1", AT, False, one)  # noqa: FBT003 - a row
+            assert again == Paid("m1", AT, NO, one)
         else:
-            assert again == SettledSide("m1", AT, False, venue, one)  # noqa: FBT003 - a row
+            assert again == SettledSide("m1", AT, NO, venue, one)
 
 
 def fill(**fields: Any) -> Fill:
@@ -111,11 +112,11 @@ def test_a_fill_of_a_market_that_is_forgotten_is_told_by_its_head() -> None:
 def test_a_payout_is_told_as_a_redemption(paid: int, price: float, pnl: float) -> None:
     world = bare_world()
     listed(world)
-    told = trade_row(Paid("m1", AT, False, payout("ada", 3, paid)), world)  # noqa: FBT003 - a row
+    told = trade_row(Paid("m1", AT, NO, payout("ada", 3, paid)), world)
     assert (told.id, told.trade_id, told.action) == (*["m1-no-payout"] * 2, "redeem")
     assert (told.shares, told.cost, told.pnl) == (3.0, float(paid), pnl)
     assert (told.price_before, told.price_after, told.avg_price) == (price, price, price)
     assert (told.side, told.outcome, told.resolved) == (Side.NO, False, True)
     assert told.market_question == "Does m1 end well?"
-    headed = trade_row(Paid("m1", AT, False, payout("ada", 3, 3)), world, {"m1": HEAD})  # noqa: FBT003 - a row
+    headed = trade_row(Paid("m1", AT, NO, payout("ada", 3, 3)), world, {"m1": HEAD})
     assert headed.market_question == "Did it end?"

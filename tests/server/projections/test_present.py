@@ -1,4 +1,4 @@
-"""What the service says of an agent, its settings, markets and positions, field by field."""
+"""The bodies of an agent, its settings, its markets and its positions, field by field."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +15,9 @@ from service_tui.engine.events import Fill, MarketResolved, Note, Payout
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.tape.feed import NewsItem
 from service_tui.engine.world import World
+from service_tui.outcome import NO as ENDED_NO
+from service_tui.outcome import VOID, Outcome
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.server.chain_node.relay import approval_keys
 from service_tui.server.projections.present import (
     agent_body,
@@ -66,7 +69,7 @@ def holding(
 # -- the agent -----------------------------------------------------------------------------
 
 
-def test_an_agent_is_told_with_all_its_figures() -> None:
+def test_the_body_of_an_agent_has_all_its_figures() -> None:
     world = bare_world(claimed=True, real_trading_enabled=True, auto_redeem_enabled=False)
     agent = world.agents["ada"]
     agent.settings = agent.settings.__class__(
@@ -78,8 +81,8 @@ def test_an_agent_is_told_with_all_its_figures() -> None:
     agent.last_trade_at = Timestamp(AT + 5)
     agent.created_at = Timestamp(AT - 50)
     body = agent_body(world, agent, "https://desk.example")
-    told = body.model_dump(exclude={"rate_limits"})
-    assert told == {
+    shown = body.model_dump(exclude={"rate_limits"})
+    assert shown == {
         "agent_id": "ada",
         "name": "Ada",
         "status": "active",
@@ -106,14 +109,14 @@ def test_an_agent_is_told_with_all_its_figures() -> None:
     assert body.rate_limits.endpoints["/api/sdk/trade"].requests_per_minute == 180
 
 
-def test_an_agent_that_did_nothing_yet_has_no_last_trade_and_no_rate() -> None:
+def test_an_agent_without_trades_has_no_last_trade_and_no_win_rate() -> None:
     world = bare_world()
     body = agent_body(world, world.agents["ada"], "")
     assert (body.last_trade_at, body.win_rate, body.description) == (None, None, None)
     assert (body.status, body.claimed, body.auto_redeem_enabled) == ("unclaimed", False, True)
 
 
-def test_what_an_agent_made_counts_what_is_open_at_the_price_of_now() -> None:
+def test_the_pnl_of_an_agent_counts_open_positions_at_the_current_price() -> None:
     world = bare_world()
     price = listed(world).price()
     agent = holding(world, "m1", side(10_000_000, 5_000_000), side(4_000_000, 1_000_000))
@@ -122,7 +125,7 @@ def test_what_an_agent_made_counts_what_is_open_at_the_price_of_now() -> None:
     assert agent_pnl(world, agent) == 700_000 + open_pnl
 
 
-def test_a_context_tells_who_one_is() -> None:
+def test_the_context_has_the_agents_identity_balance_and_pause() -> None:
     world = bare_world(trading_paused=True)
     listed(world)
     agent = holding(world, "m1", side(1, 1))
@@ -160,7 +163,7 @@ SETTINGS: dict[str, object] = {
 }
 
 
-def test_the_settings_are_told_as_they_were_set() -> None:
+def test_the_settings_are_returned_as_they_were_set() -> None:
     world = bare_world(**SETTINGS)
     agent = world.agents["ada"]
     world.ledger.transfer("agent:ada:evm_venue", "issuer:evm_venue", Micros(300_000_000))
@@ -189,7 +192,7 @@ def test_the_settings_are_told_as_they_were_set() -> None:
     assert settings_body(world, agent, AT).last_sdk_version_seen_at is None
 
 
-def test_the_rails_are_told_as_they_were_set() -> None:
+def test_the_limits_are_returned_as_they_were_set() -> None:
     world = bare_world(**SETTINGS)
     agent = world.agents["ada"]
     agent.buys_day, agent.day_buys = int(AT // 86_400), 8
@@ -214,7 +217,7 @@ def test_the_rails_are_told_as_they_were_set() -> None:
     assert body.rails.max_trade == 11.0
 
 
-def test_rails_that_are_not_set_are_none() -> None:
+def test_limits_that_are_not_set_are_none() -> None:
     world = bare_world()
     body = user_settings_body(world, world.agents["ada"], AT)
     assert (body.max_position_usd, body.skill_daily_budget, body.max_trades_per_day) == (
@@ -225,12 +228,12 @@ def test_rails_that_are_not_set_are_none() -> None:
 
 
 @pytest.mark.parametrize("name", ["max_position", "skill_day_max"])
-def test_one_rail_may_be_set_without_the_other(name: str) -> None:
+def test_one_limit_may_be_set_without_the_other(name: str) -> None:
     world = bare_world(**{name: Micros(66_000_000)})
     body = user_settings_body(world, world.agents["ada"], AT)
-    told = {"max_position": body.max_position_usd, "skill_day_max": body.skill_daily_budget}
-    assert told.pop(name) == 66.0
-    assert list(told.values()) == [None]
+    shown = {"max_position": body.max_position_usd, "skill_day_max": body.skill_daily_budget}
+    assert shown.pop(name) == 66.0
+    assert list(shown.values()) == [None]
 
 
 @pytest.mark.parametrize(
@@ -242,7 +245,7 @@ def test_one_rail_may_be_set_without_the_other(name: str) -> None:
         ({"operator_paused": True}, False, True),
     ],
 )
-def test_whoever_stopped_an_agent_it_is_told_as_paused(
+def test_an_agent_is_paused_by_itself_its_operator_or_a_halt(
     *, changes: dict[str, object], halted: bool, stopped: bool
 ) -> None:
     world = bare_world(**changes)
@@ -256,11 +259,11 @@ def test_whoever_stopped_an_agent_it_is_told_as_paused(
 # -- its wallet ----------------------------------------------------------------------------
 
 
-def test_a_linked_wallet_is_told_where_the_agent_holds_its_own() -> None:
+def test_the_linked_wallet_is_shown_once_the_agent_trades_with_it() -> None:
     world = bare_world()
     agent = world.agents["ada"]
     world.apply(WalletLinked("ada", AT, ADDRESS))
-    # Linked, and the service's own wallet still trades.
+    # It is linked, but the agent still trades with the managed wallet.
     assert wallet_address(world, agent) == managed_address("ada")
     agent.change({"wallet": WalletKind.EXTERNAL})
     assert wallet_address(world, agent) == linked_address(world, agent) == ADDRESS
@@ -270,7 +273,7 @@ def test_a_linked_wallet_is_told_where_the_agent_holds_its_own() -> None:
     assert body.wallet_ownership == "external"
 
 
-def test_an_own_wallet_that_is_not_linked_has_no_address() -> None:
+def test_an_external_wallet_that_is_not_linked_has_no_address() -> None:
     world = bare_world(wallet=WalletKind.EXTERNAL)
     agent = world.agents["ada"]
     assert wallet_address(world, agent) is None
@@ -285,7 +288,7 @@ def test_an_own_wallet_that_is_not_linked_has_no_address() -> None:
         (True, WalletKind.EXTERNAL, False),
     ],
 )
-def test_the_service_approves_for_its_own_wallet_once_it_is_claimed(
+def test_a_managed_wallet_has_its_approvals_once_the_agent_is_claimed(
     *, claimed: bool, kind: WalletKind, approved: bool
 ) -> None:
     world = bare_world(claimed=claimed, wallet=kind)
@@ -293,7 +296,7 @@ def test_the_service_approves_for_its_own_wallet_once_it_is_claimed(
 
 
 @pytest.mark.parametrize("exchange", ExchangeVersion)
-def test_a_linked_wallet_is_approved_by_all_approvals_of_one_generation(
+def test_a_linked_wallet_needs_every_approval_of_one_exchange_version(
     exchange: ExchangeVersion,
 ) -> None:
     world = bare_world(claimed=True, wallet=WalletKind.EXTERNAL)
@@ -311,7 +314,7 @@ def test_a_linked_wallet_is_approved_by_all_approvals_of_one_generation(
 # -- markets -------------------------------------------------------------------------------
 
 
-def test_a_market_is_told_with_all_its_figures() -> None:
+def test_the_body_of_a_market_has_all_its_figures() -> None:
     world = bare_world()
     market = listed(world, home=Venue.SOL)
     market.samples = [
@@ -320,10 +323,10 @@ def test_a_market_is_told_with_all_its_figures() -> None:
         (Timestamp(AT - 10), 0.44),
     ]
     market.count_volume(AT, Micros(12_340_000))
-    told = market_body(market, AT, sparkline=True, criteria=True).model_dump(exclude_defaults=True)
-    url = told.pop("url")
+    shown = market_body(market, AT, sparkline=True, criteria=True).model_dump(exclude_defaults=True)
+    url = shown.pop("url")
     assert url.startswith("https://sol-venue.example/")
-    assert told == {
+    assert shown == {
         "id": "m1",
         "question": "Does m1 end well?",
         "current_probability": 0.4,
@@ -343,28 +346,28 @@ def test_a_market_is_told_with_all_its_figures() -> None:
     }
 
 
-def test_an_open_market_is_live_and_traded() -> None:
+def test_an_open_market_is_live_and_tradeable() -> None:
     body = market_body(listed(bare_world()), AT, sparkline=False, criteria=False)
     assert (body.status, body.is_live_now, body.sim_tradeable) == ("active", True, True)
 
 
-def test_a_short_form_of_a_market_leaves_out_criteria_and_the_line_of_prices() -> None:
+def test_the_short_form_of_a_market_has_no_criteria_and_no_sparkline() -> None:
     world = bare_world()
     body = market_body(listed(world, subject=""), AT, sparkline=False, criteria=False)
     assert (body.resolution_criteria, body.sparkline, body.outcome_name) == (None, (), None)
     assert (body.event_id, body.event_name, body.resolved_at, body.outcome) == (None,) * 4
 
 
-def test_a_closed_market_is_neither_live_nor_traded() -> None:
+def test_a_closed_market_is_neither_live_nor_tradeable() -> None:
     world = bare_world()
     body = market_body(listed(world), Timestamp(AT + HOUR), sparkline=False, criteria=False)
     assert (body.status, body.is_live_now, body.sim_tradeable) == ("closed", False, False)
 
 
-def test_a_resolved_market_tells_when_and_how_it_ended() -> None:
+def test_a_resolved_market_has_its_outcome_and_time() -> None:
     world = bare_world()
     market = listed(world)
-    market.outcome, market.resolved_at = False, Timestamp(AT + 4)
+    market.outcome, market.resolved_at = ENDED_NO, Timestamp(AT + 4)
     body = market_body(market, Timestamp(AT + 9), sparkline=False, criteria=False)
     assert (body.status, body.outcome, body.resolved_at) == ("resolved", False, at(4))
 
@@ -378,7 +381,7 @@ def test_prices_of_a_market_are_rounded_to_six_digits() -> None:
 @pytest.mark.parametrize(
     ("price", "score"), [(0.5, 1.0), (0.25, 0.5), (0.9, 0.2), (0.123_45, 0.2469)]
 )
-def test_there_is_most_to_find_out_at_even_odds(price: float, score: float) -> None:
+def test_the_opportunity_score_peaks_at_a_price_of_one_half(price: float, score: float) -> None:
     assert opportunity_of(listed(bare_world(), start_price=price)) == score
 
 
@@ -391,9 +394,9 @@ def sampled(count: int, step_s: float) -> Market:
     return market
 
 
-def test_a_line_of_prices_ends_with_that_of_now_and_has_at_most_24() -> None:
+def test_a_sparkline_ends_with_the_current_price_and_has_at_most_24_prices() -> None:
     assert spark_of(sampled(3, 60), AT) == (0.0, 0.001, 0.002, 0.4)
-    # 50 samples, every second of them; the first ones give way.
+    # Of 50 samples every second one, without the first ones.
     assert spark_of(sampled(50, 60), AT) == (
         *(index / 1_000 for index in range(4, 50, 2)),
         0.4,
@@ -401,7 +404,7 @@ def test_a_line_of_prices_ends_with_that_of_now_and_has_at_most_24() -> None:
     assert len(spark_of(sampled(400, 60), AT)) == 24
 
 
-def test_a_line_of_prices_is_of_the_last_day() -> None:
+def test_a_sparkline_covers_the_last_day() -> None:
     # Hourly: 24 lie in the last day, the oldest just at its beginning.
     assert spark_of(sampled(30, 3_600), AT) == (*(n / 1_000 for n in range(7, 30)), 0.4)
     even = listed(bare_world(), start_price=0.5)
@@ -411,7 +414,7 @@ def test_a_line_of_prices_is_of_the_last_day() -> None:
 # -- positions -----------------------------------------------------------------------------
 
 
-def test_a_position_is_told_with_both_sides() -> None:
+def test_the_body_of_a_position_has_both_sides() -> None:
     world = bare_world()
     market = listed(world)
     agent = holding(
@@ -425,8 +428,8 @@ def test_a_position_is_told_with_both_sides() -> None:
     yes_value, no_value = int(10_000_000 * price), int(5_000_000 * (1 - price))
     floating = yes_value + no_value - 7_000_000
     body = position_body(world, agent, "m1")
-    told = body.model_dump(exclude={"sides", "url"}, exclude_defaults=True)
-    assert told == {
+    shown = body.model_dump(exclude={"sides", "url"}, exclude_defaults=True)
+    assert shown == {
         "market_id": "m1",
         "question": "Does m1 end well?",
         "shares_yes": 10.0,
@@ -474,7 +477,7 @@ def test_a_position_is_told_with_both_sides() -> None:
     ]
 
 
-def test_a_position_is_told_as_of_the_time_of_its_world() -> None:
+def test_a_position_is_closed_by_world_time() -> None:
     world = bare_world()
     listed(world, "m1")
     agent = holding(world, "m1", side(10_000_000, 3_000_000, 0, -30), side(0, 0, 0, 0))
@@ -484,7 +487,7 @@ def test_a_position_is_told_as_of_the_time_of_its_world() -> None:
     assert position_body(world, agent, "m1").status == "active"
 
 
-def test_a_side_that_was_sold_whole_has_a_row_of_its_own() -> None:
+def test_a_sold_out_side_is_a_separate_row() -> None:
     world = bare_world()
     market = listed(world)
     agent = holding(world, "m1", side(1_000_000, 400_000), side(0, 0, -900_000, -60))
@@ -519,14 +522,14 @@ def test_a_side_that_was_sold_whole_has_a_row_of_its_own() -> None:
     ]
 
 
-def test_a_side_that_was_never_held_was_not_sold() -> None:
+def test_a_side_that_was_never_bought_is_not_a_sold_row() -> None:
     world = bare_world()
     listed(world)
     agent = holding(world, "m1", side(1_000_000, 400_000))
     assert sold_bodies(world, agent) == []
 
 
-def test_dust_is_not_told_as_dearer_than_it_can_pay() -> None:
+def test_the_average_cost_of_a_dust_position_is_at_most_one_dollar() -> None:
     world = bare_world()
     listed(world)
     body = position_body(world, holding(world, "m1", side(10, 11)), "m1")
@@ -537,7 +540,7 @@ def closed(**changes: Any) -> ClosedPosition:
     fields: dict[str, Any] = {
         "market_id": "m9", "question": "Did it?", "category": "sports", "side": YES,
         "shares": Micros(8_000_000), "cost": Micros(2_000_000), "payout": Micros(8_000_000),
-        "realized": Micros(6_500_000), "outcome": True, "opened_at": Timestamp(AT - 70),
+        "realized": Micros(6_500_000), "outcome": ENDED_YES, "opened_at": Timestamp(AT - 70),
         "resolved_at": Timestamp(AT - 7), "sources": ("news",),
     }  # fmt: skip
     return ClosedPosition(**(fields | changes))
@@ -546,19 +549,24 @@ def closed(**changes: Any) -> ClosedPosition:
 @pytest.mark.parametrize(
     ("held", "outcome", "status", "price", "mark"),
     [
-        (YES, True, "won", 1.0, 1.0),
-        (YES, False, "lost", 0.0, 0.0),
-        (NO, False, "won", 0.0, 1.0),
-        (NO, True, "lost", 1.0, 0.0),
+        (YES, ENDED_YES, "won", 1.0, 1.0),
+        (YES, ENDED_NO, "lost", 0.0, 0.0),
+        (NO, ENDED_NO, "won", 0.0, 1.0),
+        (NO, ENDED_YES, "lost", 1.0, 0.0),
+        # A partial payout: neither side has won.
+        (NO, Outcome.at(0.25), "settled", 0.25, 0.75),
+        # Voided: the cost is paid back.
+        (NO, VOID, "voided", 0.75, 0.25),
     ],
 )
-def test_a_resolved_position_is_told_as_won_or_lost(
-    *, held: Side, outcome: bool, status: str, price: float, mark: float
+def test_a_resolved_position_has_the_status_and_price_of_its_outcome(
+    held: Side, outcome: Outcome, status: str, price: float, *, mark: float
 ) -> None:
     body = closed_body(closed(side=held, outcome=outcome))
     shares = {YES: (8.0, 0.0), NO: (0.0, 8.0)}[held]
     assert (body.shares_yes, body.shares_no) == shares
-    assert (body.status, body.current_price, body.outcome) == (status, price, outcome)
+    assert (body.status, body.current_price) == (status, price)
+    assert (body.payout_per_yes, body.voided) == (outcome.part, outcome.is_void)
     assert body.sides[0].side == held.value
     assert body.sides[0].mark_price == mark
 
@@ -576,6 +584,7 @@ def test_a_resolved_position_keeps_its_figures() -> None:
         "realized_pnl": 6.5,
         "status": "won",
         "outcome": True,
+        "payout_per_yes": 1.0,
         "resolved_at": at(-7),
         "sources": ("news",),
     }
@@ -620,12 +629,12 @@ def fill(action: Action, shares: int = 4_000_000, money: int = 1_000_000) -> Fil
 @pytest.mark.parametrize(
     ("action", "bought", "sold"), [(Action.BUY, 4.0, 0.0), (Action.SELL, 0.0, 4.0)]
 )
-def test_a_fill_is_answered_with_what_changed_hands(
+def test_the_answer_to_a_fill_has_shares_cost_and_prices(
     action: Action, bought: float, sold: float
 ) -> None:
     world = bare_world()
-    told = trade_body(world, world.agents["ada"], fill(action)).model_dump()
-    wanted = {
+    shown = trade_body(world, world.agents["ada"], fill(action)).model_dump()
+    expected = {
         "success": True,
         "trade_id": "t5",
         "market_id": "m1",
@@ -645,11 +654,11 @@ def test_a_fill_is_answered_with_what_changed_hands(
         "dry_run": False,
         "go_live": None,
     }
-    assert {name: told[name] for name in wanted} == wanted
-    assert told["position"]["sim_balance"] == 10_000.0
+    assert {name: shown[name] for name in expected} == expected
+    assert shown["position"]["sim_balance"] == 10_000.0
 
 
-def test_a_price_of_dust_is_at_most_a_dollar() -> None:
+def test_the_average_price_of_a_dust_fill_is_at_most_one_dollar() -> None:
     world = bare_world()
     assert trade_body(world, world.agents["ada"], fill(Action.BUY, 1, 2)).avg_price == 1.0
 
@@ -658,14 +667,14 @@ def test_a_price_of_dust_is_at_most_a_dollar() -> None:
     ("action", "bought", "sold", "after"),
     [(Action.BUY, 4.0, 0.0, 9_999.0), (Action.SELL, 0.0, 4.0, 10_001.0)],
 )
-def test_a_quote_tells_the_balance_after_it(
+def test_a_quote_has_the_balance_after_the_trade(
     action: Action, bought: float, sold: float, after: float
 ) -> None:
     world = bare_world()
     order = Order(world.agents["ada"], "m1", YES, action, Micros(1))
     quote = Quote(Micros(4_000_000), Micros(1_000_000), 0.41, 0.43)
-    told = quote_body(world, order, quote).model_dump()
-    wanted = {
+    shown = quote_body(world, order, quote).model_dump()
+    expected = {
         "success": True,
         "market_id": "m1",
         "side": YES,
@@ -681,11 +690,11 @@ def test_a_quote_tells_the_balance_after_it(
         "dry_run": True,
         "trade_id": None,
     }
-    assert {name: told[name] for name in wanted} == wanted
-    assert told["position"]["sim_balance"] == after
+    assert {name: shown[name] for name in expected} == expected
+    assert shown["position"]["sim_balance"] == after
 
 
-def test_a_remainder_that_is_sold_along_is_told_and_none_is_not() -> None:
+def test_a_remainder_sold_with_the_rest_adds_a_warning() -> None:
     world = bare_world()
     body = trade_body(world, world.agents["ada"], fill(Action.SELL))
     body = body.model_copy(update={"warnings": ("slow",)})
@@ -699,7 +708,7 @@ def test_a_remainder_that_is_sold_along_is_told_and_none_is_not() -> None:
 # -- news and outcomes ---------------------------------------------------------------------
 
 
-def test_a_line_of_news_is_told_as_it_came() -> None:
+def test_the_body_of_a_news_item_has_headline_and_prices() -> None:
     item = NewsItem("m1", Timestamp(AT + 3), "It rains", 0.5, Probability(0.2), Probability(0.3))
     assert news_body(item).model_dump() == {
         "at": at(3),
@@ -718,9 +727,9 @@ def paid(agent_id: str, payout: int, cost: int) -> Payout:
     )  # fmt: skip
 
 
-def test_an_outcome_brings_an_agent_its_own_payouts_only() -> None:
+def test_the_payout_to_an_agent_counts_only_its_own_positions() -> None:
     payouts = (paid("ada", 50, 20), paid("bea", 7, 3), paid("ada", 0, 5))
-    event = MarketResolved("m1", AT, AT, outcome=True, payouts=payouts, crowd_payout=Micros(0))
+    event = MarketResolved("m1", AT, AT, outcome=ENDED_YES, payouts=payouts, crowd_payout=Micros(0))
     assert payout_to(event, "ada") == (50, 25)
     assert payout_to(event, "bea") == (7, 4)
     assert payout_to(event, "cyd") == (0, 0)
@@ -739,5 +748,5 @@ def test_an_outcome_brings_an_agent_its_own_payouts_only() -> None:
         (2 * 86_400.0 + 3 * 3_600.0 + 240.0, "2d 3h"),
     ],
 )
-def test_what_is_left_of_a_time_is_told_in_two_units(seconds: float, text: str) -> None:
+def test_the_time_left_is_shown_in_two_units(seconds: float, text: str) -> None:
     assert time_left(seconds) == text

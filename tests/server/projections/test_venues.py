@@ -16,6 +16,9 @@ from service_tui.engine.events import Note, OrderPlaced
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
+from service_tui.outcome import NO as ENDED_NO
+from service_tui.outcome import VOID, Outcome
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.server.projections import venues as venues_room
 from service_tui.server.projections.present import market_body
 from service_tui.server.projections.venues import (
@@ -414,6 +417,8 @@ def test_a_position_of_a_venue_is_told_with_both_sides() -> None:
         "redeemable": False,
         "redeemable_side": None,
         "wallet": None,
+        "payout_per_yes": None,
+        "voided": False,
         "neg_risk": False,
         "condition_id": condition_of(M1),
         "token_id_yes": token_of(M1, YES, neg_risk=False),
@@ -441,31 +446,37 @@ def test_a_position_of_a_venue_is_told_with_both_sides() -> None:
     assert 0 < no["exit_value"] < no["current_value"]
 
 
-def settled(world: World, *, outcome: bool, **fields: Any) -> VenuePosition:
+def settled(world: World, *, outcome: Outcome, **fields: Any) -> VenuePosition:
     known = {"state": READY, "outcome": outcome, "resolved_at": Timestamp(AT + 9)} | fields
     return held(world, side(10_000_000, 3_000_000, 500_000), side(5_000_000, 4_000_000), **known)
 
 
-@pytest.mark.parametrize(("outcome", "value", "word"), [(True, 10.0, "yes"), (False, 5.0, "no")])
+@pytest.mark.parametrize(
+    ("outcome", "value", "word"), [(ENDED_YES, 10.0, "yes"), (ENDED_NO, 5.0, "no")]
+)
 def test_a_settled_position_is_worth_the_payout_that_waits(
-    *, outcome: bool, value: float, word: str
+    outcome: Outcome, value: float, word: str
 ) -> None:
     world, _ = traded()
     holding = settled(world, outcome=outcome)
     del world.markets[M1]
     body = venue_position_body(world, world.agents["ada"], EVM, holding)
-    assert (body.status, body.lifecycle, body.outcome) == ("won", "ready_to_redeem", outcome)
+    assert (body.status, body.lifecycle, body.outcome) == (
+        "won",
+        "ready_to_redeem",
+        outcome == ENDED_YES,
+    )
     assert (body.redeemable, body.redeemable_side) == (True, word)
-    assert (body.current_price, body.current_value) == (float(outcome), value)
+    assert (body.current_price, body.current_value) == (outcome.part, value)
     assert (body.resolved_at, body.url, body.best_bid) == (at(9), None, None)
     assert body.pnl == pytest.approx(value - 7.0 + 0.5)
     exits = {one.side: one.exit_value for one in body.sides}
-    assert exits == {"yes": 10.0 * outcome, "no": 5.0 * (not outcome)}
+    assert exits == {"yes": 0.0, "no": 0.0} | {word: value}
 
 
 def test_who_holds_only_the_other_side_has_lost() -> None:
     world, _ = traded()
-    lost = held(world, side(1_000_000, 1), state=READY, outcome=False)
+    lost = held(world, side(1_000_000, 1), state=READY, outcome=ENDED_NO)
     body = venue_position_body(world, world.agents["ada"], EVM, lost)
     assert (body.status, body.redeemable, body.redeemable_side) == ("lost", False, None)
     assert body.current_value == 0.0
@@ -483,7 +494,7 @@ def test_what_a_side_is_worth_adds_up_to_the_micro() -> None:
     world, _ = traded()
     open_one = held(world, side(10_000_001, 3_000_000, 500_000))
     assert worth_of(open_one, YES, 0.25) == Worth(2_500_000, 500_000, -500_000)
-    won = settled(world, outcome=True)
+    won = settled(world, outcome=ENDED_YES)
     assert worth_of(won, YES, 0.25) == Worth(10_000_000, 7_500_000, 0)
     assert worth_of(won, NO, 0.25) == Worth(0, -4_000_000, 0)
     # Part of the payout was taken on the chain: only the rest still waits.
@@ -500,7 +511,7 @@ def test_positions_are_told_by_state_the_largest_value_first() -> None:
     held(world, side(1_000_000, 1))
     held(world, side(9_000_000, 1), market_id=M2)
     held(world, side(0, 0, 5), market_id=M3)
-    held(world, side(5_000_000, 1), market_id=M4, state=READY, outcome=True)
+    held(world, side(5_000_000, 1), market_id=M4, state=READY, outcome=ENDED_YES)
     agent = world.agents["ada"]
     assert ids(venue_positions(world, agent, EVM, frozenset({ACTIVE}))) == [M2, M1]
     every = frozenset(PositionState)
@@ -521,7 +532,7 @@ def test_a_side_sold_whole_on_a_venue_is_told_with_what_it_brought() -> None:
         resolved_at=Timestamp(AT + 3),
         neg_risk=True,
     )
-    held(world, side(0, 0, 7, -9), market_id=M4, state=READY, outcome=True)
+    held(world, side(0, 0, 7, -9), market_id=M4, state=READY, outcome=ENDED_YES)
     agent = world.agents["ada"]
     price = world.venues.book(M1).mid(TIMES)
     (sold,) = sold_on_venue(world, agent, EVM, settled=False)
@@ -554,13 +565,15 @@ def test_a_side_sold_whole_on_a_venue_is_told_with_what_it_brought() -> None:
 @pytest.mark.parametrize(
     ("outcome", "shares", "lifecycle"),
     [
-        (True, 1_000_000, "redeemed"),
-        (False, 1_000_000, "ready_to_redeem"),
-        (True, 0, None),
+        (ENDED_YES, 1_000_000, "redeemed"),
+        (ENDED_NO, 1_000_000, "ready_to_redeem"),
+        (Outcome.at(0.35), 1_000_000, "redeemed"),
+        (VOID, 1_000_000, "redeemed"),
+        (ENDED_YES, 0, None),
     ],
 )
 def test_an_ended_market_of_the_journal_is_told_as_of_its_venue(
-    *, outcome: bool, shares: int, lifecycle: str | None
+    outcome: Outcome, shares: int, lifecycle: str | None
 ) -> None:
     closed = ClosedPosition(
         market_id="m9", question="Did it?", category="sports", side=YES, shares=Micros(shares),

@@ -20,6 +20,8 @@ from service_tui.engine.chain_events import (
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
+from service_tui.outcome import YES as ENDED_YES
+from service_tui.outcome import Outcome
 from service_tui.server.chain_node.relay import approval_keys, gas_needed, order_keys
 from service_tui.server.projections.wallet import (
     NO_GAS,
@@ -269,7 +271,7 @@ def held(
     *,
     venue: Venue = Venue.EVM,
     shares: tuple[int, int] = (8_000_000, 0),
-    outcome: bool | None = None,
+    outcome: Outcome | None = None,
 ) -> VenuePosition:
     """A position of ada's, in some state; a settled one ended at the market's end."""
     position = Position("ada", market_id)
@@ -298,7 +300,9 @@ def mined(tx: TxSent, status: TxStatus) -> Tx:
 def test_a_side_that_won_is_told_with_its_payout_and_its_identities() -> None:
     world = bare_world(auto_redeem_enabled=True)
     market = listed(world, home=Venue.EVM)
-    holding = held(world, "m1", PositionState.READY, outcome=True, shares=(8_000_000, 6_000_000))
+    holding = held(
+        world, "m1", PositionState.READY, outcome=ENDED_YES, shares=(8_000_000, 6_000_000)
+    )
     slot = PositionSide(world.agents["ada"], Venue.EVM, holding, YES)
     assert redemption_body(world, slot).model_dump() == {
         "market_id": "m1",
@@ -334,7 +338,7 @@ def test_a_side_that_won_is_told_with_its_payout_and_its_identities() -> None:
 
 def test_on_the_other_venue_a_person_redeems_and_no_chain_names_it() -> None:
     world = bare_world()
-    holding = held(world, "m1", PositionState.READY, venue=Venue.SOL, outcome=True)
+    holding = held(world, "m1", PositionState.READY, venue=Venue.SOL, outcome=ENDED_YES)
     slot = PositionSide(world.agents["ada"], Venue.SOL, holding, YES)
     body = redemption_body(world, slot)
     assert (body.manual, body.waits_for) == (True, "person")
@@ -343,7 +347,7 @@ def test_on_the_other_venue_a_person_redeems_and_no_chain_names_it() -> None:
 
 def test_a_redeemed_side_keeps_what_was_paid_and_its_transaction() -> None:
     world, _ = linked()
-    holding = held(world, "m1", PositionState.REDEEMED, outcome=True)
+    holding = held(world, "m1", PositionState.REDEEMED, outcome=ENDED_YES)
     holding.paid, holding.redeemed_at = Micros(7_000_000), Timestamp(AT + 33)
     holding.neg_risk = True
     world.chain.txs[HASH] = mined(sent("m1"), TxStatus.CONFIRMED)
@@ -357,7 +361,7 @@ def test_a_redeemed_side_keeps_what_was_paid_and_its_transaction() -> None:
 
 def test_what_the_service_redeemed_itself_was_reported_by_nobody() -> None:
     world = bare_world()
-    holding = held(world, "m1", PositionState.REDEEMED, outcome=True)
+    holding = held(world, "m1", PositionState.REDEEMED, outcome=ENDED_YES)
     slot = PositionSide(world.agents["ada"], Venue.EVM, holding, YES)
     assert redemption_body(world, slot).reported is False
 
@@ -380,14 +384,14 @@ def test_what_has_no_outcome_waits_for_one(state: PositionState, word: str, wait
 @pytest.mark.parametrize(("auto", "who"), [(True, "service"), (False, "client")])
 def test_the_service_redeems_of_its_own_wallets_where_it_may(*, auto: bool, who: str) -> None:
     world = bare_world(auto_redeem_enabled=auto)
-    holding = held(world, "m1", PositionState.READY, outcome=True)
+    holding = held(world, "m1", PositionState.READY, outcome=ENDED_YES)
     slot = PositionSide(world.agents["ada"], Venue.EVM, holding, YES)
     assert redemption_body(world, slot).waits_for == who
 
 
 def test_an_own_wallet_redeems_by_itself_unless_the_chain_or_gas_is_waited_for() -> None:
     world, wallet = linked()
-    holding = held(world, "m1", PositionState.READY, outcome=True)
+    holding = held(world, "m1", PositionState.READY, outcome=ENDED_YES)
     slot = PositionSide(world.agents["ada"], Venue.EVM, holding, YES)
     assert redemption_body(world, slot).waits_for == "client"
     world.chain.txs[HASH] = mined(sent("m1"), TxStatus.FAILED)
@@ -401,7 +405,7 @@ def test_an_own_wallet_redeems_by_itself_unless_the_chain_or_gas_is_waited_for()
 
 def test_the_newest_transaction_about_a_position_counts_and_a_lost_one_is_none() -> None:
     world = bare_world("ada", "bea")
-    holding = held(world, "m1", PositionState.READY, outcome=True)
+    holding = held(world, "m1", PositionState.READY, outcome=ENDED_YES)
     hashes = {name: f"0x{name}" for name in ("old", "new", "lost", "other", "bea")}
     world.chain.txs = {
         hashes["old"]: mined(sent("m1", hashes["old"]), TxStatus.FAILED),
@@ -422,10 +426,12 @@ def test_what_pays_comes_first_then_what_ends_soonest_and_what_is_done_newest_fi
     late.resolves_at = Timestamp(AT + 900)
     soon = held(world, "soon", PositionState.ACTIVE)
     soon.resolves_at = Timestamp(AT + 90)
-    held(world, "pays", PositionState.READY, outcome=True).resolves_at = Timestamp(AT + 9_000)
-    held(world, "sol", PositionState.READY, venue=Venue.SOL, outcome=True, shares=(3_000_000, 0))
+    held(world, "pays", PositionState.READY, outcome=ENDED_YES).resolves_at = Timestamp(AT + 9_000)
+    held(
+        world, "sol", PositionState.READY, venue=Venue.SOL, outcome=ENDED_YES, shares=(3_000_000, 0)
+    )
     for name, seconds in (("first", 1), ("third", 3), ("second", 2)):
-        held(world, name, PositionState.REDEEMED, outcome=True).redeemed_at = Timestamp(
+        held(world, name, PositionState.REDEEMED, outcome=ENDED_YES).redeemed_at = Timestamp(
             AT + seconds
         )
     held(world, "flat", PositionState.ACTIVE, shares=(0, 0))
@@ -457,7 +463,7 @@ def venue_row(count: int, amount: float, done: int = 0, paid: float = 0.0) -> di
 
 def test_what_was_ever_redeemed_is_added_by_venue() -> None:
     world = bare_world()
-    held(world, "pays", PositionState.READY, outcome=True)
+    held(world, "pays", PositionState.READY, outcome=ENDED_YES)
     ever = {Venue.EVM: (4, Micros(5_000_000)), Venue.SOL: (2, Micros(600_000))}
     body = with_redeemed(redemptions_body(world, world.agents["ada"], 9), ever)
     assert body.redeemed_count == 6

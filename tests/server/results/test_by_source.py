@@ -19,6 +19,7 @@ from service_tui.engine.events import (
     PositionRedeemed,
 )
 from service_tui.engine.position import Position, SidePosition
+from service_tui.outcome import YES
 from service_tui.server.past.history import Paid, SettledSide
 from service_tui.server.results.by_source import (
     PastSums,
@@ -159,7 +160,7 @@ def test_open_positions_count_for_each_of_their_sources(venue: Venue) -> None:
     else:
         known: dict[str, Any] = {"sources": sources}
         held = VenuePosition(position(8, 70), "Q?", "c", Timestamp(AT + HOUR), **known)
-        done = VenuePosition(position(5), "Q?", "c", AT, outcome=True, **known)
+        done = VenuePosition(position(5), "Q?", "c", AT, outcome=YES, **known)
         account = VenueAccount("ada", EVM, holdings={MARKET: held, "m2": done})
         world.venues.accounts["ada", EVM] = account
         price = world.venues.book(MARKET).mid((AT, AT))

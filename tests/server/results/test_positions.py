@@ -9,6 +9,8 @@ from kit.engine.bare import AT, bare_world
 from service_tui.engine.agents.agents import ClosedPosition
 from service_tui.engine.books.venues import VenueAccount
 from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout, PositionRedeemed
+from service_tui.outcome import NO as ENDED_NO
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.server.past.history import LOST, PAYOUT, SETTLED, SOLD_OUT, Paid, SettledSide
 from service_tui.server.results import positions
 from service_tui.server.results.positions import PAGE, ended_of, ended_on, sources_of
@@ -32,12 +34,12 @@ def payout(side: Side = YES, shares: int = 4, **other: Any) -> Payout:
 
 
 def paid(market: str = "m1", side: Side = YES, **other: Any) -> Paid:
-    return Paid(market, Timestamp(AT - 70), outcome=True, payout=payout(side, **other))
+    return Paid(market, Timestamp(AT - 70), outcome=ENDED_YES, payout=payout(side, **other))
 
 
 def settled(market: str = "m1", side: Side = YES, venue: Venue = EVM, **other: Any) -> SettledSide:
     at, brought = Timestamp(AT - 70), payout(side, **other)
-    return SettledSide(market, at, outcome=False, venue=venue, payout=brought)
+    return SettledSide(market, at, outcome=ENDED_NO, venue=venue, payout=brought)
 
 
 class Journal:
@@ -93,7 +95,7 @@ def test_a_payout_reads_as_a_position_that_ended() -> None:
         ClosedPosition(
             market_id="m1", question="", category="", side=YES, shares=Micros(4 * ONE),
             cost=Micros(ONE), payout=Micros(4 * ONE), realized=Micros(3 * ONE + ONE // 2),
-            outcome=True, opened_at=Timestamp(AT - 900), resolved_at=Timestamp(AT - 70),
+            outcome=ENDED_YES, opened_at=Timestamp(AT - 900), resolved_at=Timestamp(AT - 70),
             sources=("news",),
         ),
     )  # fmt: skip
@@ -103,7 +105,7 @@ def test_a_side_of_a_real_venue_ended_there_and_no_other_row_is_one() -> None:
     found = ended_of(settled(venue=SOL, payout=Micros(0)))
     assert found is not None
     where, one = found
-    assert (where, one.outcome, one.payout, one.realized) == (SOL, False, 0, -ONE // 2)
+    assert (where, one.outcome, one.payout, one.realized) == (SOL, ENDED_NO, 0, -ONE // 2)
     redeemed = PositionRedeemed(*([None] * len(PositionRedeemed._fields)))  # type: ignore[arg-type]
     assert ended_of(redeemed) is None
 

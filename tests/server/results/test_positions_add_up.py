@@ -272,7 +272,7 @@ class Story:
                 assert micros(sums["exposure"]) == worth
                 assert sums["trade_count"] == 1
                 assert micros(brief[tag]["total_pnl"]) == made
-        assert self.stage.sim.service.past.seq == self.stage.sim.service.world_store.seq
+        assert self.stage.sim.service.source_sums.seq == self.stage.sim.service.world_store.seq
         for venue in Venue:
             past = (await self.line.said(TRADES, venue=venue.value, limit=200))["trades"]
             count = sum(row["action"] != "redeem" and row["shares"] > 0 for row in past)
@@ -321,7 +321,7 @@ async def told_of(path: Path, seed: int, *, redeems: bool) -> Counter[tuple[str,
 
 async def test_sums_by_source_do_not_dip_while_a_commit_is_on_its_way(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=1) as stage:
-        world_store, past = stage.sim.service.world_store, stage.sim.service.past
+        world_store, past = stage.sim.service.world_store, stage.sim.service.source_sums
         line = line_to(stage)
         soon = sorted(stage.open_markets(), key=lambda one: one.listing.resolved_at)
         market = next(one for one in soon if one.listing.resolves_at > stage.world.world_at + 30)

@@ -12,6 +12,8 @@ from service_tui.engine.books.venues import VenueAccount, VenuePosition
 from service_tui.engine.events import Note, OrderEnded, OrderPlaced, Payout, PositionRedeemed
 from service_tui.engine.position import Position
 from service_tui.engine.world import World
+from service_tui.outcome import NO as ENDED_NO
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.server.past.history import Past, SettledSide
 from service_tui.server.results.reported import Reported, ReportedPnl
 from service_tui.server.results.venues import question_of, rows_of, venue_past
@@ -46,7 +48,7 @@ class Store:
         return self._ends
 
     async def heads(self, markets: set[str]) -> dict[str, EndedHead]:
-        head = EndedHead(GONE, "Did it end?", "evm_venue", True, AT, AT)  # noqa: FBT003 - a row
+        head = EndedHead(GONE, "Did it end?", "evm_venue", ENDED_YES.stored, AT, AT)
         return {GONE: head} if GONE in markets else {}
 
     async def history(
@@ -115,6 +117,8 @@ def test_an_order_is_told_with_all_that_it_got() -> None:
         "market_source": Venue.EVM,
         "fee": 0.12,
         "simulated": True,
+        "payout_per_yes": None,
+        "voided": False,
     }
 
 
@@ -193,7 +197,7 @@ def test_a_redemption_is_told_with_its_payout(payout: int, pnl: float) -> None:
 
 def lost(market_id: str = MARKET) -> SettledSide:
     payout = Payout(NO.value, NO, Micros(9 * ONE), Micros(4 * ONE), Micros(0), Micros(7), AT)
-    return SettledSide(market_id, Timestamp(AT - 2), True, Venue.SOL, payout)  # noqa: FBT003 - a row
+    return SettledSide(market_id, Timestamp(AT - 2), ENDED_YES, Venue.SOL, payout)
 
 
 def test_a_lost_side_is_told_with_its_cost() -> None:
@@ -211,6 +215,7 @@ def test_a_lost_side_is_told_with_its_cost() -> None:
         "created_at": at(-2),
         "pnl": -4.0,
         "outcome": True,
+        "payout_per_yes": 1.0,
         "resolved": True,
         "market_source": Venue.SOL,
         "simulated": True,
@@ -227,7 +232,7 @@ def test_a_market_that_memory_has_forgotten_is_told_by_its_head() -> None:
 def test_a_question_and_an_outcome_may_be_known_by_a_position_alone() -> None:
     world = world_of_one()
     position = VenuePosition(
-        Position("bea", "m7"), "Is it m7?", "politics", Timestamp(AT + HOUR), outcome=False
+        Position("bea", "m7"), "Is it m7?", "politics", Timestamp(AT + HOUR), outcome=ENDED_NO
     )
     world.venues.accounts["bea", Venue.EVM] = VenueAccount(
         "bea", Venue.EVM, holdings={"m7": position}
@@ -237,7 +242,7 @@ def test_a_question_and_an_outcome_may_be_known_by_a_position_alone() -> None:
     assert question_of(world, "m8") == ""
     seventh, eighth = rows(Store(world), placed(market_id="m7"), placed(market_id="m8"))
     assert (seventh.outcome, eighth.outcome) == (False, None)
-    world.markets[MARKET].outcome = True
+    world.markets[MARKET].outcome = ENDED_YES
     assert rows(Store(world), placed())[0].outcome is True
     assert rows(Store(world), redeemed(1))[0].outcome is True
 
@@ -294,7 +299,7 @@ def test_what_is_open_is_priced_by_both_clocks(monkeypatch: pytest.MonkeyPatch) 
 
 def test_rows_are_made_of_the_world_as_it_is_after_the_reading() -> None:
     after = world_of_one()
-    after.markets[MARKET].outcome = True
+    after.markets[MARKET].outcome = ENDED_YES
 
     class Moving(Store):
         """A store whose world is read back meanwhile."""

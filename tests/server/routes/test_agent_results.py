@@ -8,6 +8,7 @@ import pytest
 from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, open_stage
 from service_tui.clock import ManualClock
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.server.past.agent_past import AgentFill, AgentPayout
 from service_tui.server.routes.agent_results import (
     POINTS_MAX,
@@ -39,7 +40,23 @@ def fill(at: float, action: Action, shares: float, money: float, **other: object
 
 
 def paid(at: float, *, won: bool, side: Side = Side.YES, market: str = "m") -> AgentPayout:
-    return AgentPayout(Venue.SIM, market, side, Timestamp(at), won)
+    outcome = YES if won is (side is Side.YES) else NO
+    return AgentPayout(Venue.SIM, market, side, Timestamp(at), outcome, Micros(0))
+
+
+def test_a_part_of_one_counts_as_what_it_paid_and_money_back_counts_for_nobody() -> None:
+    past = [
+        fill(1, Action.BUY, 10, 5, signals={"confidence": 0.7}),
+        AgentPayout(Venue.SIM, "m", Side.YES, Timestamp(2), Outcome.at(0.3), Micros(3 * ONE)),
+        fill(3, Action.BUY, 10, 4, market_id="n", signals={"confidence": 0.9}),
+        AgentPayout(Venue.SIM, "n", Side.YES, Timestamp(4), VOID, Micros(4 * ONE)),
+    ]
+    (one,) = skill_results(past, {}.get)
+    assert (one.pnl, one.wins, one.losses) == (-2 * ONE, 0, 1)
+    assert (one.confidence, one.hit_rate) == (0.7, 0.3)
+    assert one.brier == pytest.approx(0.4**2)
+    curve = pnl_curve(past, (), Timestamp(5), Micros(-2 * ONE))
+    assert [pnl / ONE for at, pnl in curve if at in {2, 4}] == [-2.0, -2.0]
 
 
 def test_a_skill_is_told_by_what_its_closings_brought_and_how_sure_it_was() -> None:
@@ -103,7 +120,7 @@ def test_an_outcome_that_the_world_knows_counts_for_what_was_sold_before_it() ->
         fill(1, Action.BUY, 10, 5, signals={"confidence": 1.0}, side=Side.NO),
         fill(2, Action.SELL, 10, 6, side=Side.NO),
     ]
-    (one,) = skill_results(past, {"m": False}.get)
+    (one,) = skill_results(past, {"m": NO}.get)
     assert (one.hit_rate, one.confidence, one.buckets[0].high) == (1.0, 1.0, 1.0)
 
 
@@ -285,7 +302,7 @@ async def test_the_curve_is_what_the_agent_was_worth_each_minute_over_a_restart(
             market = max(stage.open_markets(), key=lambda one: one.listing.resolves_at)
             order = {"market_id": market.market_id, "side": "yes", "amount": 50}
             assert (await line.said(PLACE_TRADE, json=order))["success"]
-            for _ in range(10):
+            for _ in range(3):
                 await line.wait(59.5 - clock.now() % 60, 0.5)
                 (row,) = (await operator.said(DESK_AGENTS))["agents"]
                 by_hand[clock.now() // 60 * 60 + 60] = row["exit_equity"]
@@ -294,7 +311,7 @@ async def test_the_curve_is_what_the_agent_was_worth_each_minute_over_a_restart(
             (returns,) = (await operator.said(DESK_RETURNS))["agents"]
             (row,) = (await operator.said(DESK_AGENTS))["agents"]
     points = [(datetime.fromisoformat(one["at"]).timestamp(), one["pnl"]) for one in told["points"]]
-    assert len(by_hand) == 20
+    assert len(by_hand) == 6
     for minute, worth in by_hand.items():
         # While it stays as it is, only its first mark and its latest are kept.
         noted = next(pnl for at, pnl in points if at >= minute)

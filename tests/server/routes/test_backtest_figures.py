@@ -7,6 +7,7 @@ import pytest
 from kit.engine.bare import AT, bare_world, listed
 from kit.service.bare import bare_service, request_to
 from service_tui.engine.events import ExperimentLogged
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import research
 from service_tui.server.routes.research import BacktestData
@@ -218,14 +219,22 @@ def test_what_is_on_disk_is_read_and_single_trades_for_a_sweep_only(
 def test_a_share_is_worth_its_price_or_what_its_market_ended_with() -> None:
     world = bare_world()
     listed(world, "open")
-    for market_id, outcome in (("won", True), ("lost", False)):
+    for market_id, outcome in (
+        ("won", YES),
+        ("lost", NO),
+        ("part", Outcome.at(0.35)),
+        ("void", VOID),
+    ):
         listed(world, market_id).outcome = outcome
-    sums = [HELD._replace(market_id=one) for one in ("open", "won", "lost", "gone", None)]
+    sums = [
+        HELD._replace(market_id=one)
+        for one in ("open", "won", "lost", "part", "void", "gone", None)
+    ]
 
     prices = research.prices_of(world, data(*sums), Venue.SIM)
 
-    assert prices.keys() == {"open", "won", "lost"}
-    assert (prices["won"], prices["lost"]) == (1.0, 0.0)
+    assert prices.keys() == {"open", "won", "lost", "part"}
+    assert (prices["won"], prices["lost"], prices["part"]) == (1.0, 0.0, 0.35)
     assert prices["open"] == pytest.approx(0.4, abs=0.01)
 
 

@@ -1,3 +1,5 @@
+"""The batch endpoint: independent and atomic batches."""
+
 import random
 from pathlib import Path
 from typing import Any, Final

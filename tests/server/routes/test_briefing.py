@@ -1,3 +1,5 @@
+"""The briefing endpoint, section by section."""
+
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -29,16 +31,14 @@ from service_tui.server.routes.briefing import (
     venue_attention,
 )
 from service_tui.skills.package import SkillPackage
-from service_tui.terms import NEW_AGENT_CASH_SIM, ExitReason, Side, Venue, WalletKind
+from service_tui.terms import ExitReason, Side, Venue, WalletKind
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.public import (
-    AGENT,
     BRIEFING,
     IMPORT_MARKET,
     MARKET,
     PLACE_TRADE,
-    PORTFOLIO,
     REGISTER,
     TRADES,
 )
@@ -98,55 +98,6 @@ async def test_new_markets_carry_the_score_of_the_list(tmp_path: Path) -> None:
 def far_market(stage: Stage) -> str:
     """A market that resolves in more than 48 hours."""
     return max(stage.open_markets(), key=lambda one: one.listing.resolves_at).market_id
-
-
-async def test_a_position_wants_attention_when_it_moved_or_ends_soon(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, speed=0) as stage:
-        line = line_to(stage)
-        far = far_market(stage)
-        soon = min(stage.open_markets(), key=lambda one: one.listing.resolves_at).market_id
-        await buy(line, far, 1)
-        await buy(line, soon, 1)
-        rows = (await line.said(BRIEFING))["venues"]["sim"]["positions_needing_attention"]
-        assert [row["market_id"] for row in rows] == [soon]
-        # A large buy of the other side pushes the first position down.
-        for _ in range(3):
-            await buy(line, far, 500, side="no")
-        rows = (await line.said(BRIEFING))["venues"]["sim"]["positions_needing_attention"]
-        moved = {row["side"]: row["move_pct"] for row in rows if row["market_id"] == far}
-        held = stage.agent.positions[far]
-        market = stage.world.markets[far]
-        for side in (held.yes, held.no):
-            name = "yes" if side is held.yes else "no"
-            price = market.price() if name == "yes" else 1 - market.price()
-            move = side.shares * price / side.cost - 1
-            assert (name in moved) is (abs(move) > 0.15)
-            if name in moved:
-                assert moved[name] == pytest.approx(move, abs=1e-3)
-        assert moved
-        # Each side at its own price.
-        for row in rows:
-            own = stage.world.markets[row["market_id"]].price()
-            own = own if row["side"] == "yes" else 1 - own
-            assert row["current_price"] == pytest.approx(own)
-
-
-async def test_the_rank_counts_the_agents_of_the_service(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, speed=0) as stage:
-        line = line_to(stage)
-        other = Line(stage, (await line.said(REGISTER, json={"name": "other"}))["api_key"])
-        await buy(line, far_market(stage), 400)
-        first, second = [(await one.said(BRIEFING))["performance"] for one in (line, other)]
-        assert first["total_agents"] == second["total_agents"] == 2
-        # By the mark its own price impact is a gain; sold, it would bring a hair less. All figures
-        # of a standing are by what selling would bring.
-        assert (await line.said(AGENT))["total_pnl"] > 0
-        left = (await line.said(PORTFOLIO))["exit_equity"]
-        assert first["total_pnl"] == pytest.approx(left - NEW_AGENT_CASH_SIM, abs=1e-7)
-        assert first["total_pnl"] < 0 == second["total_pnl"]
-        percent = first["total_pnl"] / NEW_AGENT_CASH_SIM * 100
-        assert first["pnl_percent"] == pytest.approx(percent, abs=1e-4)
-        assert (first["rank"], second["rank"]) == (2, 1)
 
 
 async def test_positions_are_summed_by_source_tag(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from kit.engine.bare import AT, bare_world, listed
 from kit.service.bare import bare_service, request_to
 from service_tui.engine.books.venues import VenueAccount
-from service_tui.engine.events import Fill, Note, TradeHeld
+from service_tui.engine.events import Fill, Note, TradePending
 from service_tui.engine.position import Position
 from service_tui.engine.reactor.wallet_records import WalletPosition, WalletRecord
 from service_tui.server.http.refusals import Denied, denied
@@ -83,7 +83,7 @@ async def test_only_the_first_positions_of_each_wallet_and_one_of_each_market() 
     assert len((await copy(one, wallets=(W1, W2), top_n=2, max_trades=1)).trades) == 1
 
 
-HELD: Final = TradeHeld(
+PENDING: Final = TradePending(
     "h1", "ada", AT, AT, Venue.SIM, "m1", Side.NO, Action.BUY, dollars(5), None, None, None, Note()
 )
 
@@ -94,7 +94,7 @@ async def test_a_market_in_which_the_agent_is_already_is_left_alone(way: str) ->
     if way == "holds":
         one.world.agents["ada"].positions["m1"] = Position("ada", "m1")
     else:
-        one.world.pending_trades.apply(HELD)
+        one.world.pending_trades.apply(PENDING)
     assert bought(await copy(one)) == [("m2", "yes", 8.0)]
 
 
@@ -212,11 +212,9 @@ async def test_what_a_wallet_has_left_is_told_to_who_copied_it(*, asks: bool) ->
     assert answer.trades == ()
 
 
-@pytest.mark.parametrize(("holder", "held"), [("ada", True), ("ben", False)])
-def test_a_buy_that_waits_counts_for_the_agent_that_asked_for_it(
-    holder: str, *, held: bool
-) -> None:
+@pytest.mark.parametrize(("owner", "held"), [("ada", True), ("ben", False)])
+def test_a_buy_that_waits_counts_for_the_agent_that_asked_for_it(owner: str, *, held: bool) -> None:
     one = service()
-    one.world.pending_trades.waiting["h1"] = HELD._replace(agent_id=holder)
+    one.world.pending_trades.waiting["h1"] = PENDING._replace(agent_id=owner)
     assert copytrading.is_held_by(request_to(one, "ada"), "m1", Venue.SIM) is held
     assert not copytrading.is_held_by(request_to(one, "ada"), "m2", Venue.SIM)

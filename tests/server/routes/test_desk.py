@@ -5,7 +5,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -13,11 +13,9 @@ import pytest
 from kit.engine.bare import AT, bare_world
 from kit.engine.topics import TOPICS
 from kit.service.bare import ACT, ANN, bare_service, request_to
-from kit.service.line import Line, change, line_to
+from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, SEED, Stage, open_directory, open_stage
-from kit.service.wallets import market_on_chain
 from service_tui.clock import ManualClock
-from service_tui.engine.amm.exchange import Order
 from service_tui.engine.amm.market import TAPE_MAX
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import AgentChanged, KeyRotated, PlanSet
@@ -29,8 +27,8 @@ from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import desk
 from service_tui.server.world_store import restore
 from service_tui.storage.errors import StorageError, StorageFullError
-from service_tui.terms import Action, PersonRole, Plan, Side, Venue, WalletKind
-from service_tui.units import ONE, Micros, Timestamp
+from service_tui.terms import PersonRole, Plan, WalletKind
+from service_tui.units import ONE, Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.desk import AccountPatch, DeskAgentPatch
 from service_tui.wire.endpoint import Endpoint
@@ -42,14 +40,7 @@ from service_tui.wire.endpoints.desk import (
     DESK_PATCH_AGENT,
     TAPE,
 )
-from service_tui.wire.endpoints.public import (
-    AGENT,
-    LEADERS,
-    PLACE_TRADE,
-    REGISTER,
-    SDK_LEADERS,
-    TRADES,
-)
+from service_tui.wire.endpoints.public import AGENT, PLACE_TRADE, REGISTER, TRADES
 
 pytestmark = pytest.mark.slow
 
@@ -216,23 +207,6 @@ async def test_a_retired_agent_gives_its_slot_back_and_keeps_its_history(tmp_pat
         assert (row["retired"], row["suspended"]) == (False, False)
 
 
-async def test_a_retired_agent_has_no_open_orders_and_its_reserve_back(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, speed=0) as stage:
-        stage.sim.service.operator_agent = None
-        await change(stage, claimed=True, real_trading_enabled=True)
-        line, market = line_to(stage), market_on_chain(stage)
-        before = stage.world.venues.cash(stage.agent_id, Venue.EVM)
-        order = {"market_id": market.market_id, "side": "yes", "amount": 10, "venue": "evm_venue"}
-        order |= {"order_type": "GTC", "price": 0.05}
-        assert (await line.said(PLACE_TRADE, json=order))["success"] is True
-        assert len(stage.world.venues.orders(stage.agent_id)) == 1
-        where = {"agent_id": stage.agent_id}
-        operator = Line(stage, OPERATOR)
-        await operator.said(DESK_PATCH_AGENT, path=where, json={"retired": True})
-        assert stage.world.venues.orders(stage.agent_id) == []
-        assert stage.world.venues.cash(stage.agent_id, Venue.EVM) == before
-
-
 async def test_a_broke_agent_is_refused_in_the_usual_shape(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         drain(stage, stage.agent_id)
@@ -273,50 +247,6 @@ async def test_the_chosen_plan_is_what_new_agents_get_also_after_a_restart(tmp_p
     ):
         assert sim.service.plan is Plan.PRO
         assert sim.service.world.plan is Plan.ELITE
-
-
-async def test_a_new_world_has_the_pro_plan(tmp_path: Path) -> None:
-    clock = ManualClock()
-    async with (
-        open_directory(tmp_path, clock) as database,
-        open_sim(
-            database, clock, SimSettings(seed=SEED, topics=TOPICS, operator_key=OPERATOR)
-        ) as sim,
-    ):
-        assert sim.service.plan is Plan.PRO
-
-
-ROW: Final = {
-    "id", "name", "status", "rank", "total_pnl", "pnl_percent", "trades_count", "win_count",
-    "loss_count", "win_rate",
-}  # fmt: skip
-
-
-async def test_the_leaderboard_ranks_agents_by_what_they_made(tmp_path: Path) -> None:
-    async with open_stage(tmp_path, speed=0) as stage:
-        keys = [await register(stage, name) for name in ("second", "third")]
-        for count, one in enumerate(keys, 1):
-            agent = stage.world.agents[one["agent_id"]]
-            market_id = stage.open_markets()[0].market_id
-            # The one who buys first is lifted by the one who buys after.
-            spend = Micros(100 * count * ONE)
-            order = Order(agent, market_id, Side.YES, Action.BUY, spend)
-            await stage.sim.service.world_store.place(order, stage.clock.now())
-        body = (await ask(stage, LEADERS, stage.key)).json()
-        assert set(body) == {"sdk_agents", "native_agents", "evm_venue", "sol_venue"}
-        rows = body["sdk_agents"]
-        assert all(set(row) == ROW for row in rows)
-        assert [row["rank"] for row in rows] == [1, 2, 3]
-        gains = [row["total_pnl"] for row in rows]
-        assert gains == sorted(gains, reverse=True)
-        assert gains[0] > 0
-        assert rows[0]["name"] == "second"
-        own = next(row for row in rows if row["name"] == "tester")
-        assert own["id"] == stage.agent_id
-        text = json.dumps(body)
-        assert all(one["agent_id"] not in text for one in keys)
-        one = (await ask(stage, SDK_LEADERS, stage.key, params={"limit": 1})).json()
-        assert one == {"sdk_agents": rows[:1], "total": 3}
 
 
 OWNER = Person("olga", PersonRole.OWNER)

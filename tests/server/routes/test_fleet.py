@@ -12,19 +12,18 @@ from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.client.errors import NotFoundError, RefusedError
 from service_tui.engine.agents.leash import Leash
-from service_tui.engine.errors import AgentNotFound, HeldNotFound
-from service_tui.engine.events import Fill, HeldEnded, LeashSet, Note, OrderPlaced, TradeHeld
+from service_tui.engine.errors import AgentNotFound, PendingTradeNotFound
+from service_tui.engine.events import Fill, LeashSet, Note, OrderPlaced, PendingEnded, TradePending
 from service_tui.engine.limits import day_of
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import fleet
 from service_tui.storage.errors import StorageError
 from service_tui.terms import (
     LEASH_WAIT_MAX_S,
-    LEASH_WAIT_S,
     Action,
-    HeldStatus,
     LeashMode,
     OrderType,
+    PendingStatus,
     Side,
     TradeStatus,
     Venue,
@@ -37,11 +36,11 @@ from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_TRADES,
     DESK_APPROVE,
     DESK_FREE_LEASH,
-    DESK_HELD,
     DESK_LEASHES,
+    DESK_PENDING_TRADES,
     DESK_REFUSE,
     DESK_SET_LEASH,
-    HELD_TRADES,
+    PENDING_TRADES,
 )
 from service_tui.wire.endpoints.public import BATCH, PLACE_TRADE, REGISTER, TRADES
 from service_tui.wire.events import EventKind
@@ -81,17 +80,17 @@ async def buy(stage: Stage, amount: float, **other: object) -> TradeBody:
 
 
 async def approve(
-    stage: Stage, held_id: str, amount: float | None = None, **bounds: float
+    stage: Stage, pending_id: str, amount: float | None = None, **bounds: float
 ) -> HeldTradeBody:
     await stage.clock.advance(0.3)
     body = ApproveRequest.model_validate({"amount": amount, **bounds})
-    reply = await stage.client.call(DESK_APPROVE, path={"held_id": held_id}, body=body)
+    reply = await stage.client.call(DESK_APPROVE, path={"held_id": pending_id}, body=body)
     return reply.answer.held
 
 
 async def own(stage: Stage) -> tuple[HeldTradeBody, ...]:
     await stage.clock.advance(0.3)
-    return (await stage.client.call(HELD_TRADES, query=ALL)).answer.held
+    return (await stage.client.call(PENDING_TRADES, query=ALL)).answer.held
 
 
 async def test_a_free_agent_trades_as_ever(tmp_path: Path) -> None:
@@ -127,36 +126,22 @@ async def test_a_buy_above_the_threshold_waits_and_is_carried_out_when_approved(
         assert said.status is TradeStatus.SUBMITTED
         assert said.shares_bought == 0
         assert stage.world.cash(stage.agent) == cash
-        waiting = (await stage.client.call(DESK_HELD, query=HeldQuery())).answer
+        waiting = (await stage.client.call(DESK_PENDING_TRADES, query=HeldQuery())).answer
         assert waiting.waiting_count == 1
-        held = waiting.held[0]
-        assert (held.held_id, held.amount, held.reasoning) == (said.trade_id, 25.0, "it rains")
-        assert held.signal_data is not None
-        assert held.signal_data["edge"] == 0.1
-        assert held.avg_price is not None
-        done = await approve(stage, held.held_id)
-        assert (done.status, done.decided_amount) == (HeldStatus.APPROVED, 25.0)
+        trade = waiting.held[0]
+        assert (trade.held_id, trade.amount, trade.reasoning) == (said.trade_id, 25.0, "it rains")
+        assert trade.signal_data is not None
+        assert trade.signal_data["edge"] == 0.1
+        assert trade.avg_price is not None
+        done = await approve(stage, trade.held_id)
+        assert (done.status, done.decided_amount) == (PendingStatus.APPROVED, 25.0)
         assert stage.world.cash(stage.agent) == cash - 25_000_000
         trades = (await stage.client.call(TRADES, query=TradesQuery())).answer.trades
         assert trades[0].trade_id == done.trade_id
         assert trades[0].reasoning == "it rains"
         with pytest.raises(NotFoundError, match="approved"):
-            await approve(stage, held.held_id)
+            await approve(stage, trade.held_id)
         assert stage.world.cash(stage.agent) == cash - 25_000_000
-
-
-async def test_the_size_can_be_edited(tmp_path: Path) -> None:
-    async with open_stage(tmp_path) as stage:
-        await leash(stage, LeashMode.ASK)
-        held_id = (await buy(stage, 25.0)).trade_id or ""
-        # The operator's own client does not send such a size either.
-        where = {"held_id": held_id}
-        for amount in (0.001, 0, -7.5):
-            body = {"amount": amount}
-            await Line(stage, OPERATOR).said(DESK_APPROVE, 422, path=where, json=body)
-        done = await approve(stage, held_id, 7.5)
-        assert (done.decided_amount, done.reason) == (7.5, "approved at another size")
-        assert stage.agent.spent_today(stage.clock.now()) == 7_500_000
 
 
 async def test_an_approval_within_its_bound_goes_out_once_and_keeps_the_bound_over_a_restart(
@@ -164,21 +149,21 @@ async def test_an_approval_within_its_bound_goes_out_once_and_keeps_the_bound_ov
 ) -> None:
     async with open_stage(tmp_path) as stage:
         await leash(stage, LeashMode.ASK)
-        held_id = (await buy(stage, 25.0)).trade_id or ""
+        pending_id = (await buy(stage, 25.0)).trade_id or ""
         waiting = (await own(stage))[0]
         assert waiting.price_asked is not None
         assert waiting.price_asked == waiting.avg_price
         bound = round(waiting.price_asked + 0.01, 4)
-        done = await approve(stage, held_id, not_above=bound)
-        assert (done.status, done.decided_bound) == (HeldStatus.APPROVED, bound)
+        done = await approve(stage, pending_id, not_above=bound)
+        assert (done.status, done.decided_bound) == (PendingStatus.APPROVED, bound)
         cash = stage.world.cash(stage.agent)
         key, agent_id, clock = stage.key, stage.agent_id, stage.clock
     async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
         (row,) = await own(stage)
-        assert (row.status, row.decided_bound) == (HeldStatus.APPROVED, bound)
+        assert (row.status, row.decided_bound) == (PendingStatus.APPROVED, bound)
         assert row.price_asked == waiting.price_asked
         with pytest.raises(NotFoundError, match="already decided"):
-            await approve(stage, held_id, not_above=bound)
+            await approve(stage, pending_id, not_above=bound)
         assert (stage.world.cash(stage.agent), stage.agent.trades_count) == (cash, 1)
 
 
@@ -188,18 +173,18 @@ async def test_beyond_its_bound_nothing_is_bought_and_the_agent_may_ask_again(
 ) -> None:
     async with open_stage(tmp_path) as stage:
         await leash(stage, LeashMode.ASK)
-        held_id = (await buy(stage, 25.0)).trade_id or ""
+        pending_id = (await buy(stage, 25.0)).trade_id or ""
         cash, average = stage.world.cash(stage.agent), (await own(stage))[0].avg_price or 0.0
         bound = round(average - 0.05, 2)
         await stage.clock.advance(0.3)
         body = ApproveRequest(amount=amount, not_above=bound)
         answer = (
-            await stage.client.call(DESK_APPROVE, path={"held_id": held_id}, body=body)
+            await stage.client.call(DESK_APPROVE, path={"held_id": pending_id}, body=body)
         ).answer
         assert answer.trade is not None
         assert (answer.trade.error_code, bool(answer.trade.fix)) == ("PRICE_BEYOND_APPROVAL", True)
         done = answer.held
-        assert (done.status, done.decided_bound) == (HeldStatus.FAILED, bound)
+        assert (done.status, done.decided_bound) == (PendingStatus.FAILED, bound)
         assert done.reason.startswith(f"price beyond {bound:g}: it would be 0.")
         assert stage.world.cash(stage.agent) == cash
         key, agent_id, clock = stage.key, stage.agent_id, stage.clock
@@ -207,7 +192,7 @@ async def test_beyond_its_bound_nothing_is_bought_and_the_agent_may_ask_again(
         (row,) = await own(stage)
         assert (row.status, row.reason, row.decided_bound) == (done.status, done.reason, bound)
         with pytest.raises(NotFoundError, match="already decided"):
-            await approve(stage, held_id)
+            await approve(stage, pending_id)
         # Unlike a person's refusal it does not bar the same trade for an hour.
         again = await buy(stage, 25.0)
         assert again.status is TradeStatus.SUBMITTED
@@ -221,7 +206,7 @@ async def test_the_operator_sees_who_holds_the_other_side_and_the_agent_does_not
         bought = await buy(stage, 25.0, side=Side.NO)
         await leash(stage, LeashMode.ASK)
         await buy(stage, 25.0)
-        listed = (await stage.client.call(DESK_HELD, query=HeldQuery())).answer.held
+        listed = (await stage.client.call(DESK_PENDING_TRADES, query=HeldQuery())).answer.held
         (other,) = listed[0].other_side
         assert (other.agent_id, other.agent_name) == (stage.agent_id, "tester")
         assert other.shares == bought.shares_bought
@@ -231,13 +216,13 @@ async def test_the_operator_sees_who_holds_the_other_side_and_the_agent_does_not
 async def test_the_average_is_bound_and_not_the_price_after(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         await leash(stage, LeashMode.ASK)
-        held_id = (await buy(stage, 400.0)).trade_id or ""
+        pending_id = (await buy(stage, 400.0)).trade_id or ""
         average = (await own(stage))[0].avg_price or 0.0
         bound = average + 0.0001
         after = await buy(stage, 400.0, dry_run=True)
         assert after.new_price is not None
         assert after.new_price > bound
-        assert (await approve(stage, held_id, not_above=bound)).status is HeldStatus.APPROVED
+        assert (await approve(stage, pending_id, not_above=bound)).status is PendingStatus.APPROVED
 
 
 async def test_a_buy_has_no_bound_below_and_a_bound_is_a_price(tmp_path: Path) -> None:
@@ -252,18 +237,18 @@ async def test_a_buy_has_no_bound_below_and_a_bound_is_a_price(tmp_path: Path) -
         )
         for body in bodies:
             await Line(stage, OPERATOR).said(DESK_APPROVE, 422, path=where, json=body)
-        assert (await own(stage))[0].status is HeldStatus.WAITING
+        assert (await own(stage))[0].status is PendingStatus.WAITING
 
 
 async def test_a_refusal_reaches_the_agent_with_its_reason(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         await leash(stage, LeashMode.ASK)
-        held_id = (await buy(stage, 25.0)).trade_id or ""
+        pending_id = (await buy(stage, 25.0)).trade_id or ""
         body = RefuseRequest(reason="too thin a market")
-        await stage.client.call(DESK_REFUSE, path={"held_id": held_id}, body=body)
+        await stage.client.call(DESK_REFUSE, path={"held_id": pending_id}, body=body)
         told = await own(stage)
         assert [(one.status, one.reason) for one in told] == [
-            (HeldStatus.REFUSED, "too thin a market")
+            (PendingStatus.REFUSED, "too thin a market")
         ]
 
 
@@ -272,13 +257,13 @@ async def test_an_agent_sees_no_other_agents_held_trades(tmp_path: Path) -> None
         other = Line(stage, (await line_to(stage).said(REGISTER, json={"name": "b"}))["api_key"])
         await leash(stage, LeashMode.ASK)
         for amount in (25.0, 26.0):
-            held_id = (await buy(stage, amount)).trade_id or ""
-        await stage.client.call(DESK_REFUSE, path={"held_id": held_id}, body=RefuseRequest())
+            pending_id = (await buy(stage, amount)).trade_id or ""
+        await stage.client.call(DESK_REFUSE, path={"held_id": pending_id}, body=RefuseRequest())
         assert [one.status for one in await own(stage)] == [
-            HeldStatus.WAITING,
-            HeldStatus.REFUSED,
+            PendingStatus.WAITING,
+            PendingStatus.REFUSED,
         ]
-        seen = await other.said(HELD_TRADES, status="all")
+        seen = await other.said(PENDING_TRADES, status="all")
         assert (seen["held"], seen["waiting_count"]) == ([], 0)
 
 
@@ -287,13 +272,13 @@ async def test_what_the_operator_refused_is_not_asked_again_within_the_hour(
 ) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         await leash(stage, LeashMode.ASK)
-        held_id = (await buy(stage, 25.0)).trade_id or ""
-        await stage.client.call(DESK_REFUSE, path={"held_id": held_id}, body=RefuseRequest())
+        pending_id = (await buy(stage, 25.0)).trade_id or ""
+        await stage.client.call(DESK_REFUSE, path={"held_id": pending_id}, body=RefuseRequest())
         await leap(stage.clock, 60.0)
         again = await buy(stage, 20.0)
         assert (again.success, again.error_code) == (False, "REFUSED_BEFORE")
         assert again.error == "refused by the operator 1 min ago"
-        assert [one.status for one in await own(stage)] == [HeldStatus.REFUSED]
+        assert [one.status for one in await own(stage)] == [PendingStatus.REFUSED]
         # ours: an hour later it may be another story.
         await leap(stage.clock, 3_600.0)
         assert (await buy(stage, 20.0)).success
@@ -302,71 +287,46 @@ async def test_what_the_operator_refused_is_not_asked_again_within_the_hour(
 async def test_nobody_deciding_is_a_no_at_the_deadline(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         await leash(stage, LeashMode.ASK, wait_s=30)
-        held_id = (await buy(stage, 25.0)).trade_id or ""
+        pending_id = (await buy(stage, 25.0)).trade_id or ""
         await stage.clock.advance(20.0)
-        assert (await own(stage))[0].status is HeldStatus.WAITING
+        assert (await own(stage))[0].status is PendingStatus.WAITING
         await stage.clock.advance(11.0)
         await stage.sim.service.world_store.advance(stage.clock.now())
         told = (await own(stage))[0]
-        assert (told.status, told.reason) == (HeldStatus.EXPIRED, "approval timed out")
+        assert (told.status, told.reason) == (PendingStatus.EXPIRED, "approval timed out")
         with pytest.raises(NotFoundError, match="expired"):
-            await approve(stage, held_id)
+            await approve(stage, pending_id)
 
 
 async def test_a_request_lapses_with_its_market_and_keeps_its_question(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=60) as stage:
         await leash(stage, LeashMode.ASK, wait_s=LEASH_WAIT_MAX_S)
         market = min(stage.open_markets(), key=lambda one: one.listing.resolves_at)
-        held_id = (await buy(stage, 25.0, market_id=market.market_id)).trade_id or ""
+        pending_id = (await buy(stage, 25.0, market_id=market.market_id)).trade_id or ""
         left_s = market.listing.resolves_at - stage.world.world_at
         await leap(stage.clock, left_s / 60 + 2)
         told = (await own(stage))[0]
-        assert (told.status, told.reason) == (HeldStatus.EXPIRED, "the market ended")
+        assert (told.status, told.reason) == (PendingStatus.EXPIRED, "the market ended")
         assert told.question == market.listing.question
         with pytest.raises(NotFoundError, match="expired"):
-            await approve(stage, held_id)
+            await approve(stage, pending_id)
         # The service forgets ended markets; the question stays with the request.
         del stage.world.markets[market.market_id]
         assert (await own(stage))[0].question == market.listing.question
-
-
-async def test_what_the_venue_refuses_after_all_is_decided_too(tmp_path: Path) -> None:
-    async with open_stage(tmp_path) as stage:
-        await leash(stage, LeashMode.ASK)
-        held_id = (await buy(stage, 400.0)).trade_id or ""
-        await leash(stage, LeashMode.OBSERVE)
-        done = await approve(stage, held_id)
-        assert done.status is HeldStatus.FAILED
-        assert "observe-only" in done.reason
-        assert stage.agent.trades_count == 0
-
-
-async def test_an_absurd_amount_of_the_operators_does_not_use_the_trade_up(tmp_path: Path) -> None:
-    async with open_stage(tmp_path) as stage:
-        await leash(stage, LeashMode.ASK)
-        held_id = (await buy(stage, 25.0)).trade_id or ""
-        for amount in (999_999_999.0, 501.0):
-            with pytest.raises(RefusedError, match="it waits on") as no:
-                await approve(stage, held_id, amount)
-            assert no.value.fix
-            assert (await own(stage))[0].status is HeldStatus.WAITING
-        assert stage.agent.trades_count == 0
-        done = await approve(stage, held_id)
-        assert (done.status, done.decided_amount) == (HeldStatus.APPROVED, 25.0)
 
 
 @pytest.mark.parametrize("slug", ["", "gauge"])
 async def test_what_the_budget_has_no_room_for_waits_on(tmp_path: Path, slug: str) -> None:
     async with open_stage(tmp_path) as stage:
         await leash(stage, LeashMode.ASK)
-        held_id = (await buy(stage, 400.0, skill_slug="gauge")).trade_id or ""
+        pending_id = (await buy(stage, 400.0, skill_slug="gauge")).trade_id or ""
         await leash(stage, LeashMode.ASK, daily_budget=100.0, skill_slug=slug)
         with pytest.raises(RefusedError, match=r"daily budget .*waits on"):
-            await approve(stage, held_id)
-        assert [one.status for one in await own(stage)] == [HeldStatus.WAITING]
+            await approve(stage, pending_id)
+        assert [one.status for one in await own(stage)] == [PendingStatus.WAITING]
         assert stage.agent.trades_count == 0
-        done = await approve(stage, held_id, 100.0)
-        assert (done.status, done.decided_amount) == (HeldStatus.APPROVED, 100.0)
+        done = await approve(stage, pending_id, 100.0)
+        assert (done.status, done.decided_amount) == (PendingStatus.APPROVED, 100.0)
 
 
 async def test_a_budget_binds_the_day_of_the_agent_and_of_each_skill(tmp_path: Path) -> None:
@@ -414,36 +374,16 @@ async def test_no_more_trades_wait_than_can_be_decided(tmp_path: Path) -> None:
         assert (await buy(stage, 2.0)).error_code == "TOO_MANY_HELD"
 
 
-async def test_what_is_not_sent_of_a_leash_stays_and_null_takes_the_budget_off(
-    tmp_path: Path,
-) -> None:
-    async with open_stage(tmp_path) as stage:
-        operator, path = Line(stage, OPERATOR), {"agent_id": stage.agent_id}
-        whole = {"mode": "ask", "threshold": 5.0, "daily_budget": 20.0, "wait_s": 120}
-        asked = (
-            (whole, (5.0, 20.0, 120)),
-            ({"mode": "auto"}, (5.0, 20.0, 120)),
-            ({"mode": "auto", "daily_budget": None}, (5.0, None, 120)),
-            ({"mode": "ask", "skill_slug": "gauge"}, (0.0, None, LEASH_WAIT_S)),
-        )
-        for body, expected in asked:
-            said = await operator.said(DESK_SET_LEASH, path=path, json=body)
-            assert (said["threshold"], said["daily_budget"], said["wait_s"]) == expected
-        # The client sends the null that takes the budget off.
-        await leash(stage, LeashMode.ASK, daily_budget=7.0)
-        assert (await leash(stage, LeashMode.ASK, daily_budget=None)).daily_budget is None
-
-
 async def test_leash_and_waiting_trades_survive_a_restart(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage:
         await leash(stage, LeashMode.ASK, threshold=3.0, daily_budget=40.0)
         await buy(stage, 2.0)
-        held_id = (await buy(stage, 9.0)).trade_id or ""
+        pending_id = (await buy(stage, 9.0)).trade_id or ""
         key, agent_id, clock = stage.key, stage.agent_id, stage.clock
     async with open_stage(tmp_path, clock, key=key, agent_id=agent_id) as stage:
         found = (await stage.client.call(DESK_LEASHES)).answer.leashes[0]
         assert (found.mode, found.threshold, found.spent) == (LeashMode.ASK, 3.0, 2.0)
-        assert (await approve(stage, held_id)).status is HeldStatus.APPROVED
+        assert (await approve(stage, pending_id)).status is PendingStatus.APPROVED
         assert sum(stage.world.ledger.balances().values()) == 0
 
 
@@ -473,15 +413,15 @@ async def test_who_listens_hears_of_leashes_of_what_waits_and_of_how_it_was_deci
         await leash(stage, LeashMode.ASK)
         told = await anext(heard)
         assert (told.kind, told.agent.agent_id) == (EventKind.LEASH, stage.agent_id)
-        held = await buy(stage, 20.0)
+        trade = await buy(stage, 20.0)
         waits = await anext(heard)
-        assert (waits.kind, waits.held.held_id) == (EventKind.HELD, held.trade_id)
+        assert (waits.kind, waits.held.held_id) == (EventKind.PENDING, trade.trade_id)
         assert (waits.held.state, waits.held.agent_id) == ("waiting", stage.agent_id)
         await stage.client.call(
-            DESK_REFUSE, path={"held_id": held.trade_id}, body=RefuseRequest(reason="no")
+            DESK_REFUSE, path={"held_id": trade.trade_id}, body=RefuseRequest(reason="no")
         )
         ended = await anext(heard)
-        assert (ended.held.held_id, ended.held.state) == (held.trade_id, "refused")
+        assert (ended.held.held_id, ended.held.state) == (trade.trade_id, "refused")
 
 
 ASK, OBSERVE = LeashMode.ASK, LeashMode.OBSERVE
@@ -586,14 +526,14 @@ async def test_no_leash_changes_while_the_disk_refuses() -> None:
 # -- trades that wait --------------------------------------------------------------------------
 
 
-def held(held_id: str = "h1", **changes: Any) -> TradeHeld:
-    return TradeHeld(
-        held_id, "ben", AT, Timestamp(AT + 60), Venue.SIM, "m1", Side.NO, Action.BUY, dollars(30),
-        OrderType.GTC, 0.7, 1_900_000_000.0, NOTE,
+def pending_trade(pending_id: str = "h1", **changes: Any) -> TradePending:
+    return TradePending(
+        pending_id, "ben", AT, Timestamp(AT + 60), Venue.SIM, "m1", Side.NO, Action.BUY,
+        dollars(30), OrderType.GTC, 0.7, 1_900_000_000.0, NOTE,
     )._replace(**changes)  # fmt: skip
 
 
-def waiting(*trades: TradeHeld) -> Any:
+def waiting(*trades: TradePending) -> Any:
     one = service()
     for trade in trades:
         one.world.pending_trades.apply(trade)
@@ -601,14 +541,14 @@ def waiting(*trades: TradeHeld) -> Any:
 
 
 def test_a_waiting_trade_is_told_with_what_it_would_get_now() -> None:
-    one = waiting(held())
-    body = fleet.held_body(request_to(one), held()).model_dump()
+    one = waiting(pending_trade())
+    body = fleet.pending_trade_body(request_to(one), pending_trade()).model_dump()
     quote = one.world.markets["m1"].quote_buy(Side.NO, dollars(30))
     assert body.pop("created_at").timestamp() == AT
     assert body.pop("expires_at").timestamp() == AT + 60
     assert body.pop("avg_price") == pytest.approx(30 * ONE / quote.shares)
     assert body == {
-        "held_id": "h1", "agent_id": "ben", "agent_name": "ben", "status": HeldStatus.WAITING,
+        "held_id": "h1", "agent_id": "ben", "agent_name": "ben", "status": PendingStatus.WAITING,
         "market_id": "m1", "question": "Does m1 end well?", "venue": Venue.SIM, "side": Side.NO,
         "action": Action.BUY, "order_type": OrderType.GTC, "amount": 30.0, "shares": 0.0,
         "price_limit": 0.7, "price": pytest.approx(0.6), "shares_estimate": quote.shares / ONE,
@@ -620,12 +560,12 @@ def test_a_waiting_trade_is_told_with_what_it_would_get_now() -> None:
 
 
 def test_a_decided_trade_is_told_with_its_end() -> None:
-    sale = held(action=Action.SELL, venue=Venue.EVM, market_id="gone")
-    end = HeldEnded(
-        "h1", Timestamp(AT + 5), HeldStatus.APPROVED, "why", dollars(12), "t9", "ann"
+    sale = pending_trade(action=Action.SELL, venue=Venue.EVM, market_id="gone")
+    end = PendingEnded(
+        "h1", Timestamp(AT + 5), PendingStatus.APPROVED, "why", dollars(12), "t9", "ann"
     )  # fmt: skip
-    body = fleet.held_body(request_to(waiting()), sale, end)
-    assert (body.status, body.amount, body.shares) == (HeldStatus.APPROVED, 0.0, 30.0)
+    body = fleet.pending_trade_body(request_to(waiting()), sale, end)
+    assert (body.status, body.amount, body.shares) == (PendingStatus.APPROVED, 0.0, 30.0)
     assert (body.question, body.price, body.avg_price, body.shares_estimate) == (
         "", None, None, None
     )  # fmt: skip
@@ -634,36 +574,37 @@ def test_a_decided_trade_is_told_with_its_end() -> None:
     assert (body.decided_amount, body.decided_by, body.reason, body.trade_id) == (
         12.0, "ann", "why", "t9"
     )  # fmt: skip
-    refused = fleet.held_body(request_to(waiting()), sale, end._replace(size=Micros(0)))
+    refused = fleet.pending_trade_body(request_to(waiting()), sale, end._replace(size=Micros(0)))
     assert refused.decided_amount is None
     # What it would get now is told of a trade that waits alone.
-    ended = fleet.held_body(request_to(waiting()), held(), end)
+    ended = fleet.pending_trade_body(request_to(waiting()), pending_trade(), end)
     assert (ended.avg_price, ended.shares_estimate) == (None, None)
     assert ended.price == pytest.approx(0.6)
 
 
 @pytest.mark.parametrize("changes", [{"venue": Venue.EVM}, {"size": dollars(10_000_000)}])
 def test_what_cannot_be_quoted_has_no_estimate(changes: dict[str, Any]) -> None:
-    trade = held(**changes)
-    body = fleet.held_body(request_to(waiting(trade)), trade)
+    trade = pending_trade(**changes)
+    body = fleet.pending_trade_body(request_to(waiting(trade)), trade)
     assert (body.avg_price, body.shares_estimate) == (None, None)
     assert body.price == pytest.approx(0.6)
 
 
 async def test_waiting_trades_are_listed_by_deadline_and_the_ended_ones_on_request() -> None:
     one = waiting(
-        held("h1", expires_at=Timestamp(AT + 90)), held("h2"), held("h3", agent_id="ada"),
-        held("h4"), held("h5", agent_id="ada"),
+        pending_trade("h1", expires_at=Timestamp(AT + 90)), pending_trade("h2"),
+        pending_trade("h3", agent_id="ada"),
+        pending_trade("h4"), pending_trade("h5", agent_id="ada"),
     )  # fmt: skip
     one.world.pending_trades.end(
-        HeldEnded(name, AT, HeldStatus.REFUSED, "no") for name in ("h4", "h5")
+        PendingEnded(name, AT, PendingStatus.REFUSED, "no") for name in ("h4", "h5")
     )
     for call, agent_id, status, names in (
-        (fleet.all_held, None, "waiting", ["h2", "h3", "h1"]),
-        (fleet.all_held, None, "all", ["h2", "h3", "h1", "h5", "h4"]),
-        (fleet.own_held, "ben", "waiting", ["h2", "h1"]),
-        (fleet.own_held, "ben", "all", ["h2", "h1", "h4"]),
-        (fleet.own_held, "ada", "all", ["h3", "h5"]),
+        (fleet.all_pending_trades, None, "waiting", ["h2", "h3", "h1"]),
+        (fleet.all_pending_trades, None, "all", ["h2", "h3", "h1", "h5", "h4"]),
+        (fleet.own_pending_trades, "ben", "waiting", ["h2", "h1"]),
+        (fleet.own_pending_trades, "ben", "all", ["h2", "h1", "h4"]),
+        (fleet.own_pending_trades, "ada", "all", ["h3", "h5"]),
     ):
         answer = await call(request_to(one, agent_id, query=HeldQuery(status=status)))
         assert [row.held_id for row in answer.held] == names
@@ -679,20 +620,20 @@ async def refuse(one: Any, reason: str = "") -> Any:
     ("sent", "told"), [("too risky", "too risky"), ("", "refused by the operator")]
 )
 async def test_a_refusal_names_who_and_why(sent: str, told: str) -> None:
-    one = waiting(held())
+    one = waiting(pending_trade())
     answer = await refuse(one, sent)
-    end = HeldEnded("h1", AT, HeldStatus.REFUSED, told, by="ann")
+    end = PendingEnded("h1", AT, PendingStatus.REFUSED, told, by="ann")
     assert one.world_store.written == [end, ACT]
     assert (answer.held.status, answer.held.reason, answer.held.decided_by) == (
-        HeldStatus.REFUSED, told, "ann"
+        PendingStatus.REFUSED, told, "ann"
     )  # fmt: skip
     assert answer.trade is None
-    with pytest.raises(HeldNotFound, match="already decided"):
+    with pytest.raises(PendingTradeNotFound, match="already decided"):
         await refuse(one)
 
 
 async def test_nothing_is_decided_while_the_disk_refuses() -> None:
-    one = waiting(held())
+    one = waiting(pending_trade())
     one.world_store.refuses = StorageError("no room")
     with pytest.raises(StorageError):
         await refuse(one)
@@ -707,7 +648,7 @@ async def approve_by(one: Any, amount: float | None = None) -> Any:
 
 
 async def test_an_approved_trade_is_carried_out_for_its_agent_with_its_reasons() -> None:
-    one = waiting(held())
+    one = waiting(pending_trade())
     answer = await approve_by(one)
     fill, end, act = one.world_store.written
     assert isinstance(fill, Fill)
@@ -715,8 +656,8 @@ async def test_an_approved_trade_is_carried_out_for_its_agent_with_its_reasons()
         "ben", Side.NO, Action.BUY, dollars(30)
     )  # fmt: skip
     assert fill.note == NOTE
-    assert end == HeldEnded(
-        "h1", AT, HeldStatus.APPROVED, "approved", dollars(30), fill.trade_id, "ann"
+    assert end == PendingEnded(
+        "h1", AT, PendingStatus.APPROVED, "approved", dollars(30), fill.trade_id, "ann"
     )
     assert act == ACT
     assert isinstance(answer.trade, TradeBody)
@@ -725,7 +666,7 @@ async def test_an_approved_trade_is_carried_out_for_its_agent_with_its_reasons()
 
 
 async def test_an_operator_may_approve_another_amount() -> None:
-    one = waiting(held())
+    one = waiting(pending_trade())
     answer = await approve_by(one, 12.5)
     fill, end, _ = one.world_store.written
     assert fill.money == end.size == dollars(12.5)
@@ -735,7 +676,7 @@ async def test_an_operator_may_approve_another_amount() -> None:
 
 @pytest.mark.parametrize(("amount", "kind"), [(12.505, "decimal_max_places"), (1e-8, "decimal")])
 async def test_an_amount_is_whole_cents(amount: float, kind: str) -> None:
-    one = waiting(held())
+    one = waiting(pending_trade())
     with pytest.raises(Denied) as refused:
         await approve_by(one, amount)
     body: Any = refused.value.body
@@ -744,7 +685,7 @@ async def test_an_amount_is_whole_cents(amount: float, kind: str) -> None:
 
 
 async def test_a_sale_is_not_sized_by_money() -> None:
-    one = waiting(held(action=Action.SELL))
+    one = waiting(pending_trade(action=Action.SELL))
     with pytest.raises(Denied) as refused:
         await approve_by(one, 5.0)
     body: Any = refused.value.body
@@ -752,17 +693,17 @@ async def test_a_sale_is_not_sized_by_money() -> None:
 
 
 async def test_a_no_of_the_venue_decides_a_trade_at_its_own_size() -> None:
-    one = waiting(held(size=dollars(10_000_000)))
+    one = waiting(pending_trade(size=dollars(10_000_000)))
     answer = await approve_by(one)
-    assert (answer.held.status, answer.held.trade_id) == (HeldStatus.FAILED, "")
+    assert (answer.held.status, answer.held.trade_id) == (PendingStatus.FAILED, "")
     assert answer.held.reason
     assert answer.held.decided_amount is None
-    assert [type(event) for event in one.world_store.written[:1]] == [HeldEnded]
+    assert [type(event) for event in one.world_store.written[:1]] == [PendingEnded]
     assert one.world.pending_trades.waiting == {}
 
 
 async def test_a_no_of_the_venue_at_another_size_leaves_the_trade_waiting() -> None:
-    one = waiting(held())
+    one = waiting(pending_trade())
     with pytest.raises(Denied) as refused:
         await approve_by(one, 9_999_999.0)
     body: Any = refused.value.body
@@ -773,7 +714,7 @@ async def test_a_no_of_the_venue_at_another_size_leaves_the_trade_waiting() -> N
 
 
 async def test_a_budget_of_a_leash_leaves_the_trade_waiting() -> None:
-    one = waiting(held())
+    one = waiting(pending_trade())
     one.world.agents["ben"].leashes = {"rain": Leash(ASK, Micros(0), dollars(29.99), 60)}
     with pytest.raises(Denied, match="409") as refused:
         await approve_by(one)
@@ -785,10 +726,10 @@ async def test_a_budget_of_a_leash_leaves_the_trade_waiting() -> None:
 
 
 async def test_a_trade_of_an_agent_that_may_only_look_by_now_fails() -> None:
-    one = waiting(held())
+    one = waiting(pending_trade())
     one.world.agents["ben"].leashes = {"": Leash(OBSERVE, Micros(0), None, 60)}
     answer = await approve_by(one)
-    assert answer.held.status is HeldStatus.FAILED
+    assert answer.held.status is PendingStatus.FAILED
     assert answer.held.reason.startswith("observe-only leash")
 
 
@@ -818,7 +759,7 @@ async def test_the_parts_of_an_agents_page_are_read_in_its_name(
 
 @pytest.mark.parametrize("action", list(Action))
 def test_a_released_trade_is_the_one_that_was_sent(action: Action) -> None:
-    pending = held(
+    pending = pending_trade(
         action=action, venue=Venue.EVM, order_type=OrderType.GTD, price=0.25, expiration=int(AT) + 9
     )
     sent = fleet.request_of(pending, dollars(30))
@@ -837,5 +778,5 @@ def test_a_trade_is_named_by_its_fill_or_by_its_order() -> None:
     known = dict.fromkeys(OrderPlaced._fields)
     placed = OrderPlaced(**(known | {"order_id": "o-1"}))  # type: ignore[arg-type]
     filled = Fill(**(dict.fromkeys(Fill._fields) | {"trade_id": "t-1"}))  # type: ignore[arg-type]
-    ended = HeldEnded("h1", AT, HeldStatus.FAILED, "why")
+    ended = PendingEnded("h1", AT, PendingStatus.FAILED, "why")
     assert list(fleet.ids_of([ended, placed, filled])) == ["o-1", "t-1"]

@@ -1,3 +1,7 @@
+"""The import endpoints: filters, addresses and daily limits."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -5,6 +9,7 @@ import pytest
 
 from kit.clock import leap
 from kit.engine.bare import AT, bare_world, listed
+from kit.engine.recorded import PARTS, write
 from kit.engine.topics import TOPICS
 from kit.service.line import Line, change, line_to
 from kit.service.stage import Stage, open_stage
@@ -22,6 +27,7 @@ from service_tui.engine.books.catalogue import (
 from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.listing import Listing
+from service_tui.engine.tape.recorded import SLOT
 from service_tui.engine.tape.slots import EVENT_SIZE, IMPORT_SLOTS
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes.importing import fresh_of, outcomes_with, venue_of
@@ -435,4 +441,27 @@ def test_what_is_listed_or_over_is_not_listed_again() -> None:
         listed(world, name, resolves_at=Timestamp(AT + left_s)).listing
         for name, left_s in (("m1", 60.0), ("m2", 60.0), ("m3", 0.0), ("m4", 0.001))
     ]
-    assert [one.market_id for one in fresh_of(listings, {"m1"}, AT)] == ["m2", "m4"]
+    assert [one.market_id for one in fresh_of(listings, {"m1"}, world.tape, AT)] == ["m2", "m4"]
+
+
+async def test_a_recorded_question_that_has_ended_is_not_listed_by_its_address(
+    tmp_path: Path,
+) -> None:
+    begin = datetime.fromtimestamp(PARTS, UTC).isoformat()
+    recorded = replace(write(tmp_path, 1, 2, 24), history_from=begin)
+    async with open_stage(tmp_path / "world", recorded=recorded) as stage:
+        line = line_to(stage)
+        await change(stage, claimed=True)
+        tape, at = stage.world.tape, stage.world.world_at
+        known = [tape.known(SLOT, number, at) for number in range(24)]
+        ended = [
+            one for one in known
+            if one is not None and one.home is Venue.EVM and tape.resolution(one, at) is not None
+        ]  # fmt: skip
+        assert any(one.resolves_at > at for one in ended)
+        before = set(stage.world.markets)
+        for one in ended:
+            said = await import_url(line, url_of(one))
+            assert (said["success"], said["status"], said["market_id"]) == (False, "resolved", None)
+            assert said["resolves_at"] is None or one.origin is None or one.origin.has_end
+        assert set(stage.world.markets) == before

@@ -1,3 +1,5 @@
+"""The market endpoints: lists, searches and ids."""
+
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final

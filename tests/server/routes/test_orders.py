@@ -9,7 +9,6 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from kit.engine.topics import TOPICS
 from kit.service.stage import Stage, open_stage
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.liquidity import fee_rate_bps
@@ -18,15 +17,13 @@ from service_tui.engine.chain.redemption import redeem
 from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.results.reported import REFRESH_S
-from service_tui.server.world_store import restore
 from service_tui.terms import Action, Plan, Side, Venue
 from service_tui.units import Timestamp
 from service_tui.wire.briefing import BriefingBody
 from service_tui.wire.markets import OneMarketBody
 from service_tui.wire.orders import OrdersBody
 from service_tui.wire.positions import PortfolioBody, PositionsBody
-from service_tui.wire.trades import TradeBody, TradesBody
+from service_tui.wire.trades import TradeBody
 
 Json = dict[str, Any]
 EVM, SOL = Venue.EVM, Venue.SOL
@@ -197,34 +194,6 @@ async def test_a_limit_order_is_submitted_listed_and_cancelled(tmp_path: Path) -
         assert again["fix"]
         (trade,) = (await own.ask("GET", "trades?venue=evm_venue"))["trades"]
         assert (trade["status"], trade["shares"]) == ("cancelled", 0)
-
-
-@pytest.mark.slow
-async def test_a_submitted_order_becomes_filled_in_the_history(tmp_path: Path) -> None:
-    async with line(tmp_path) as own:
-        market = market_on(own.stage, EVM, life_s=20_000)
-        said = await own.rest(market, signal_data={"client_ref": "r1"})
-        world = own.stage.world
-        for _ in range(4_000):
-            await own.pass_to(world.world_at + 3)
-            if not world.venues.orders(own.stage.agent_id):
-                break
-        answer = await own.ask("GET", "trades?venue=evm_venue")
-        TradesBody.model_validate_json(dumps(answer))
-        (row,) = answer["trades"]
-        assert answer["total_count"] == 1
-        assert (row["status"], row["trade_id"]) == ("filled", said["trade_id"])
-        assert row["shares"] == said["shares_requested"]
-        assert row["cost"] == pytest.approx(said["reserved"], abs=1e-5)
-        assert (row["fee"], row["venue"], row["market_source"]) == (0, "evm_venue", "evm_venue")
-        assert row["signal_data"] == {"client_ref": "r1"}
-        assert row["simulated"] is True
-        (held,) = (await own.ask("GET", "positions?venue=evm_venue"))["positions"]
-        assert held["shares_yes"] == row["shares"]
-        # Everything is on disk: a restart knows the same.
-        found = restore(own.stage.at_rest, TOPICS)
-        assert found is not None
-        assert dumps(fields_of(found[0])) == dumps(fields_of(world))
 
 
 @pytest.mark.slow
@@ -531,33 +500,6 @@ async def test_a_sale_without_a_type_rests_with_what_is_not_met(tmp_path: Path) 
             assert said["order_status"] == "live"
             assert (await own.orders())[0]["trade_type"] == "sell"
         assert said["success"] is True
-
-
-@pytest.mark.slow
-async def test_reported_pnl_is_a_figure_of_the_last_quarter_of_an_hour(tmp_path: Path) -> None:
-    async with line(tmp_path) as own:
-        clock = own.stage.clock
-
-        async def reported() -> tuple[float, str]:
-            summary = (await own.ask("GET", "positions"))["pnl_summary"]
-            bucket = (await own.ask("GET", "portfolio"))["evm_venue"]
-            block = (await own.ask("GET", "briefing"))["venues"]["evm_venue"]
-            figure = summary["evm_venue"]
-            assert bucket["pnl"] == block["pnl"] == figure["total"]
-            assert bucket["pnl_as_of"] == block["pnl_as_of"] == figure["as_of"]
-            return figure["total"], figure["as_of"]
-
-        first = await reported()
-        assert first[0] == 0
-        await own.trade(market_on(own.stage, EVM))
-        await own.trade(market_on(own.stage, EVM), venue="sim")
-        await clock.advance(2.0)
-        assert await reported() == first
-        assert (await own.ask("GET", "positions"))["pnl_summary"]["sim"]["as_of"] is None
-        await clock.advance(REFRESH_S)
-        later = await reported()
-        assert later[0] != 0
-        assert later[1] > first[1]
 
 
 @pytest.mark.slow

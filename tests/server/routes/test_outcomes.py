@@ -1,3 +1,5 @@
+"""The outcomes endpoint: results by skill."""
+
 import random
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,6 +14,7 @@ from service_tui.clock import ManualClock
 from service_tui.engine.books.liquidity import fee_rate_bps
 from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout
 from service_tui.engine.position import Position
+from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.server.past.agent_past import AgentFill, in_one_form
 from service_tui.server.past.history import Paid
 from service_tui.server.past.outcomes import books_of
@@ -50,10 +53,11 @@ def past_of(seed: int, skills: tuple[str, ...]) -> tuple[list[Fill | Paid], Posi
         )  # fmt: skip
     shares = position.yes.shares
     if shares:
-        worth = Micros(shares if rng.random() < 0.5 else 0)
+        ended = rng.choice((YES, NO, Outcome.at(0.35), VOID))
+        worth = ended.paid(Side.YES, shares, position.yes.cost)
         paid = Payout("a", Side.YES, shares, position.yes.cost, worth, Micros(0), START)
-        past.append(Paid("m", Timestamp(START + 99), bool(worth), paid))
-        position.settle(outcome=bool(worth))
+        past.append(Paid("m", Timestamp(START + 99), ended, paid))
+        position.settle(ended)
     return past, position
 
 

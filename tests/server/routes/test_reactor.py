@@ -1,5 +1,8 @@
 """The reactor over the wire: config, signals, mirrors, the breaker, and what a restart keeps."""
 
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -7,10 +10,12 @@ import pytest
 
 from kit.desk.reactor import ANN, settle
 from kit.engine.bare import AT, bare_world, listed
+from kit.engine.recorded import BEGIN, DAY, HOUR, WALLETS, write
 from kit.engine.topics import TOPICS
 from kit.service.bare import bare_service, request_to
 from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, Stage, open_stage
+from service_tui.addresses import checksummed
 from service_tui.client.errors import NotFoundError
 from service_tui.clock import ManualClock
 from service_tui.engine.books.catalogue import condition_of, token_of
@@ -23,10 +28,11 @@ from service_tui.engine.reactor.wallets import ROSTER, address_of
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes import reactor as room
 from service_tui.server.world_store import restore
+from service_tui.storage.history_file import HistoryFile, history_path
 from service_tui.terms import BREAKER_S, FAILURES_MAX, Action, Plan, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR, DESK_WALLETS
+from service_tui.wire.endpoints.desk import DESK_RESET_REACTOR, DESK_WALLETS, STEP
 from service_tui.wire.endpoints.public import (
     DELETE_SIGNAL,
     PATCH_REACTOR,
@@ -506,3 +512,31 @@ def test_amounts_are_micros_and_what_is_finer_is_refused() -> None:
         with pytest.raises(Denied) as refused:
             room.engine_value("max_size", tiny)
         assert refused.value.status == 422
+
+
+async def test_wallets_of_a_recording_are_offered_and_followed_as_they_trade(
+    tmp_path: Path,
+) -> None:
+    options = replace(
+        write(tmp_path, 3, 4), history_from=datetime.fromtimestamp(BEGIN + 3 * DAY, UTC).isoformat()
+    )
+    async with open_stage(tmp_path / "world", recorded=options, speed=1) as stage:
+        line, operator = line_to(stage), Line(stage, OPERATOR)
+        every = [checksummed(f"0x{one.hex()}") for one in WALLETS]
+        await line.said(PATCH_REACTOR, json=FOLLOWING | {"wallets": every, "mirror_fraction": 1})
+        await operator.said(STEP, json={"seconds": 12 * 3_600})
+        with HistoryFile(history_path(tmp_path, "two")) as file:
+            known = file.trades(stage.world.world_at - 12 * HOUR, stage.world.world_at)
+        bought = [one for one in known if not one.sells and not one.waited]
+        assert bought
+        signals = await pending(line)
+        assert [(one["taker_wallet"], one["taker_size"]) for one in signals] == [
+            (checksummed(f"0x{one.wallet.hex()}"), pytest.approx(one.shares, abs=1e-6))
+            for one in bought
+        ]
+        (offered,) = (await operator.said(DESK_WALLETS)).values()
+        counted = Counter(checksummed(f"0x{one.wallet.hex()}") for one in known)
+        assert {one["address"]: one["trades_count"] for one in offered} == counted
+        assert {one["label"] for one in offered} == {""}
+        mirrored = await line.said(PLACE_TRADE, json=mirror_of(signals[0], 0.99))
+        assert mirrored["success"] is True

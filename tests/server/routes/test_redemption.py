@@ -42,11 +42,12 @@ from service_tui.engine.chain_events import (
 from service_tui.engine.codec.events import dumps
 from service_tui.engine.codec.snapshot import fields_of
 from service_tui.engine.errors import ApprovalMissing, InsufficientGas
-from service_tui.engine.events import Claimed, Event
+from service_tui.engine.events import Event, MarkedRedeemed
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.tick import change_speed
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
+from service_tui.outcome import YES as ENDED_YES
 from service_tui.server.chain_node.relay import ADAPTER_KEY, gas_needed
 from service_tui.server.projections.wallet import STATES
 from service_tui.server.routes.redemption import (
@@ -277,7 +278,7 @@ async def test_a_losing_redemption_on_the_chain_succeeds_pays_nothing_and_burns(
         # A second one succeeds as well, and pays nothing.
         assert (await send((1, 2)))["status"] == "0x1"
         assert stage.world.venues.cash(stage.agent_id, Venue.EVM) == paid
-        # The tokens are gone: a redeem attempt marks the position claimed.
+        # The tokens are gone: a redeem attempt marks the position redeemed.
         said = await own.ask_redeem(market, winner)
         assert said["error_code"] == "ALREADY_REDEEMED"
         assert "balance is 0" in said["error"]
@@ -596,7 +597,7 @@ class Scene:
         position.no = SidePosition(Micros(5_000_000), Micros(1_000_000))
         holding = VenuePosition(
             position, "Did it?", "politics", Timestamp(AT + 3_600), PositionState.READY,
-            outcome=True, neg_risk=neg_risk, burned_no=Micros(1_000_000),
+            outcome=ENDED_YES, neg_risk=neg_risk, burned_no=Micros(1_000_000),
         )  # fmt: skip
         account = VenueAccount("ada", Venue.EVM, holdings={"m1": holding})
         world.venues.accounts["ada", Venue.EVM] = account
@@ -681,12 +682,12 @@ def test_how_far_a_transaction_has_brought_its_redemption(
     }.get(status, ("failed", f"the transaction is {status.value}"))
 
 
-async def test_a_confirmed_redemption_is_claimed_once_in_whatever_letters_it_is_named() -> None:
+async def test_a_confirmed_redemption_is_marked_once_in_whatever_letters_it_is_named() -> None:
     scene = Scene.made()
     scene.burn()
     scene.send(TxStatus.CONFIRMED)
     body, written = await scene.report(tx_hash="0x" + "CD" * 32)
-    assert written == [Claimed("ada", Venue.EVM, "m1", YES, AT, AT, HASH)]
+    assert written == [MarkedRedeemed("ada", Venue.EVM, "m1", YES, AT, AT, HASH)]
     assert (body.success, body.status, body.payout) == (True, "redeemed", 8.0)
     assert (body.error, body.error_code, body.retryable, body.fix) == (None, None, False, "")
     again, nothing = await scene.report()
@@ -700,7 +701,7 @@ async def test_what_is_left_of_the_other_side_does_not_hold_a_redemption_back() 
     scene.send(TxStatus.CONFIRMED)
     body, written = await scene.report(NO)
     assert (body.status, body.side) == ("redeemed", NO)
-    assert written == [Claimed("ada", Venue.EVM, "m1", NO, AT, AT, HASH)]
+    assert written == [MarkedRedeemed("ada", Venue.EVM, "m1", NO, AT, AT, HASH)]
 
 
 @pytest.mark.parametrize(
@@ -743,23 +744,23 @@ async def test_an_own_wallet_is_told_what_to_sign_and_a_managed_one_is_paid_at_o
     assert told.lifecycle == STATES[PositionState.REDEEMED]
     assert [type(one).__name__ for one in written] == ["PositionRedeemed"]
     # Each redemption of the service's own has a hash of its own.
-    claims = [("ada", "m1", YES), ("ada", "m1", NO), ("ada", "m2", YES), ("bea", "m1", YES)]
+    places = [("ada", "m1", YES), ("ada", "m1", NO), ("ada", "m2", YES), ("bea", "m1", YES)]
     hashes = [
         own_hash(scene.world.agents[who], RedeemRequest(market_id=market, side=side))
-        for who, market, side in claims
+        for who, market, side in places
     ]
     assert hashes[0] == told.tx_hash
     assert len(set(hashes)) == 4
     assert all(len(one) == 66 and one.startswith("0x") for one in hashes)
 
 
-async def test_what_is_gone_from_the_chain_is_marked_claimed_and_paid_no_more() -> None:
+async def test_what_is_gone_from_the_chain_is_marked_redeemed_and_paid_no_more() -> None:
     scene = Scene.made()
     scene.burn()
     told, written = await scene.start()
     assert (told.success, told.error_code, told.unsigned_tx) == (False, "ALREADY_REDEEMED", None)
     assert "marked as claimed" in told.error
-    assert [type(one).__name__ for one in written] == ["Claimed"]
+    assert [type(one).__name__ for one in written] == ["MarkedRedeemed"]
     assert told.lifecycle == STATES[PositionState.REDEEMED]
 
 

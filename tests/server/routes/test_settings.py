@@ -1,3 +1,5 @@
+"""The settings endpoints: single fields, limits and misspelt names."""
+
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final

@@ -24,7 +24,7 @@ from service_tui.signing.signer import LocalSigner
 from service_tui.terms import Plan, Venue, WalletKind
 from service_tui.units import ONE
 from service_tui.wire.endpoints.desk import DESK_PATCH_AGENT
-from service_tui.wire.endpoints.fleet import DESK_SET_LEASH, HELD_TRADES
+from service_tui.wire.endpoints.fleet import DESK_SET_LEASH, PENDING_TRADES
 from service_tui.wire.endpoints.public import (
     AGENT,
     PLACE_TRADE,
@@ -482,7 +482,7 @@ async def test_a_signed_order_never_waits_for_the_operator(tmp_path: Path) -> No
         said = await own.line.said(PLACE_TRADE, json=body)
         assert (said["success"], said["error_code"]) == (False, "CANNOT_WAIT")
         assert "wider leash" in said["fix"]
-        assert (await own.line.said(HELD_TRADES))["held"] == []
+        assert (await own.line.said(PENDING_TRADES))["held"] == []
 
 
 @pytest.mark.slow

@@ -1,19 +1,25 @@
 """What the operator sees of the world: an absence, and the book and trades of a market."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kit.engine.bare import AT, HOUR, bare_world, listed
+from kit.engine.recorded import write
 from kit.service.bare import bare_service, request_to
+from kit.service.line import Line
+from kit.service.stage import OPERATOR, open_stage
 from service_tui.engine.events import MarketResolved, Payout
 from service_tui.engine.tape.absence import Absence
 from service_tui.engine.tape.feed import NewsItem
+from service_tui.outcome import YES
 from service_tui.server.routes import world as room
 from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Probability, Timestamp
 from service_tui.wire.base import moment
+from service_tui.wire.endpoints.desk import SET_SPEED, STEP, WORLD
 from service_tui.wire.world import TapeQuery
 
 NONE, MORE = Micros(0), Probability(0.5)
@@ -21,7 +27,7 @@ NONE, MORE = Micros(0), Probability(0.5)
 
 def resolved(market_id: str, at: float, *payouts: Payout) -> MarketResolved:
     return MarketResolved(
-        market_id, AT, Timestamp(at), outcome=True, payouts=payouts, crowd_payout=NONE
+        market_id, AT, Timestamp(at), outcome=YES, payouts=payouts, crowd_payout=NONE
     )
 
 
@@ -145,3 +151,30 @@ async def test_the_tape_of_a_venues_market_has_both_sides_of_its_book(
     answer = await room.tape(request)
     assert [(one.price, one.shares) for one in answer.bids] == [(0.3, 2.0)]
     assert [(one.price, one.shares) for one in answer.asks] == [(0.5, 2.0)]
+
+
+# -- on a history ------------------------------------------------------------------------------
+
+
+async def test_a_step_moves_a_history_at_once_and_ends_with_the_recording(tmp_path: Path) -> None:
+    async with open_stage(tmp_path / "world", recorded=write(tmp_path, 1, 2)) as stage:
+        operator = Line(stage, OPERATOR)
+        before = await operator.said(WORLD)
+        assert before["history"]["name"] == "two"
+        await operator.said(SET_SPEED, json={"speed": 0})
+        paused = stage.world.world_at
+        await operator.said(STEP, json={"seconds": 5_400})
+        assert stage.world.world_at == paused + 5_400
+        body = before
+        while not body["history"]["is_over"]:
+            body = await operator.said(STEP, json={"seconds": 3 * 86_400})
+        assert stage.world.resolved_count > 5
+        assert stage.world.ledger.total() == 0
+        refused = await operator.said(STEP, 409, json={"seconds": 60})
+        assert refused["error"] == "the recording ends here"
+
+
+async def test_an_invented_world_is_not_stepped(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        refused = await Line(stage, OPERATOR).said(STEP, 409, json={"seconds": 60})
+    assert refused["error"] == "an invented world cannot be stepped"

@@ -14,6 +14,7 @@ from service_tui.engine.events import (
     OrderPlaced,
     Payout,
 )
+from service_tui.outcome import NO
 from service_tui.server.webhooks.reports import movement, price_of, reports_of, text_of
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -58,7 +59,7 @@ def test_an_outcome_is_told_once_to_each_who_held_shares() -> None:
     world = bare_world("ada", "bea", "cyd", "dan")
     listed(world)
     event = MarketResolved(
-        "m1", AT, Timestamp(AT + 9), False, (paid("ada", 1), paid("bea", 0), paid("ada", 2)),  # noqa: FBT003 - a row
+        "m1", AT, Timestamp(AT + 9), NO, (paid("ada", 1), paid("bea", 0), paid("ada", 2)),
         Micros(0), ((Venue.EVM, paid("cyd", 3)), (Venue.EVM, paid("dan", 0))),
     )  # fmt: skip
     found = reports_of(world, 4, event)
@@ -68,6 +69,8 @@ def test_an_outcome_is_told_once_to_each_who_held_shares() -> None:
         "market_id": "m1",
         "question": "Does m1 end well?",
         "outcome": False,
+        "payout_per_yes": 0.0,
+        "voided": False,
         "resolved_at": text_of(AT),
     }
 

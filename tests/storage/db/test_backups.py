@@ -1,3 +1,5 @@
+"""Backups: how often, how many, and consistent while others write."""
+
 import asyncio
 import os
 import sqlite3

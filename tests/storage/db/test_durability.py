@@ -1,3 +1,5 @@
+"""Acknowledged rows after a killed process."""
+
 import os
 import signal
 import subprocess

@@ -1,3 +1,5 @@
+"""The lock of the data directory: permissions, takeover and links."""
+
 import errno
 import fcntl
 import os
@@ -120,12 +122,12 @@ def test_a_released_lock_is_free_and_says_nothing(directory: Path) -> None:
     first = DataDirLock.acquire(directory, pid=1, now=NOW)
     first.release()
     first.release()
-    assert not first.is_held
+    assert not first.is_ours
     assert (directory / LOCK_FILE).read_bytes() == b""
     with pytest.raises(LockUnavailableError):
         first.publish("http://127.0.0.1:1")
     second = DataDirLock.acquire(directory, pid=2, now=NOW)
-    assert second.is_held
+    assert second.is_ours
     second.release()
 
 

@@ -1,3 +1,5 @@
+"""A write-ahead log that was lost, and cases that only look so."""
+
 import signal
 import sqlite3
 import subprocess

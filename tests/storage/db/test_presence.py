@@ -1,3 +1,5 @@
+"""Database files that are removed or replaced while they are written."""
+
 import shutil
 from pathlib import Path
 

@@ -1,3 +1,5 @@
+"""Damage in a write-ahead log, and logs that are sound."""
+
 import shutil
 import sqlite3
 from collections.abc import Callable

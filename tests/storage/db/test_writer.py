@@ -1,3 +1,5 @@
+"""The writer thread: order, failures, and callers that leave."""
+
 import asyncio
 import os
 import sqlite3

@@ -1,3 +1,5 @@
+"""Salvage and restore of a damaged database."""
+
 import asyncio
 import os
 import sqlite3

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.console import formats
-from service_tui.console.charts.series import Below, TimeSeries, Window, held_at
+from service_tui.console.charts.series import Below, TimeSeries, Window, last_point
 from service_tui.console.widgets import candles
 from service_tui.console.widgets.braille import (
     PlotFrame,
@@ -145,10 +145,10 @@ def _reading(series: TimeSeries, frame: PlotFrame, column: int) -> str:
             named = zip(("open", "high", "low", "close"), candle, strict=True)
             parts += [f"{name} {series.write(value)}" for name, value in named]
     else:
-        held = series.at(until)
+        point = series.at(until)
         # The time of the datum, which holds since then.
-        parts.append(_when(until if held is None else held[0], span))
-        parts.append(formats.NOT_KNOWN if held is None else series.write(held[1]))
+        parts.append(_when(until if point is None else point[0], span))
+        parts.append(formats.NOT_KNOWN if point is None else series.write(point[1]))
     if series.below_is is not Below.NOTHING:
         amount = series.below_in(after, until)
         written = formats.NOT_KNOWN if amount is None else series.write_below(amount)
@@ -163,8 +163,8 @@ def _reading_of_all(series: TimeSeries, frame: PlotFrame, column: int) -> str:
     parts = [_when(until, frame.last - frame.first)]
     lines = zip((series.points, *series.others), series.names, strict=False)
     for number, (points, name) in enumerate(lines, 1):
-        held = held_at(points, until)
-        written = formats.NOT_KNOWN if held is None else series.write(held[1])
+        point = last_point(points, until)
+        written = formats.NOT_KNOWN if point is None else series.write(point[1])
         parts.append(f"{number} {name} {written}")
     return "  ".join(parts)
 

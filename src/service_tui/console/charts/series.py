@@ -1,4 +1,4 @@
-"""What a chart is made of: values over time, or bars. Pure values, made by `charts/sources.py`."""
+"""The data of a chart: values over time, or bars. Pure; `charts/sources.py` makes them."""
 
 import math
 from bisect import bisect_right
@@ -42,6 +42,7 @@ class TimeSeries:
         span_min: least distance of the axis' ends.
         others: further lines on the same axes, each in order of time; numbered from 2.
         names: the names of all lines, the first one's before the others'.
+        legend: what each line is, in full; empty where the names are enough.
         write: writes a value.
         write_below: writes an amount or a level of the lower part.
     """
@@ -59,6 +60,7 @@ class TimeSeries:
     span_min: float = 1.0
     others: tuple[tuple[Point, ...], ...] = ()
     names: tuple[str, ...] = ()
+    legend: tuple[str, ...] = ()
     write: Callable[[float], str] = price_text
     write_below: Callable[[float], str] = price_text
 
@@ -68,17 +70,17 @@ class TimeSeries:
         if not self.points:
             return 0.0, 0.0
         since = [at for at, _ in self.below[-1:]] + [mark.at for mark in self.marks]
-        first = min(line[0][0] for line in (self.points, *self.others) if line)
-        return first, max([self.points[-1][0], *since])
+        lines = [line for line in (self.points, *self.others) if line]
+        return min(line[0][0] for line in lines), max([line[-1][0] for line in lines] + since)
 
     def at(self, when: float) -> Point | None:
         """The point that holds at a time; None before the first."""
-        return held_at(self.points, when)
+        return last_point(self.points, when)
 
     def below_in(self, after: float, until: float) -> float | None:
         """The amount of a stretch of time, or the level at its end; None if unknown."""
         if self.below_is is Below.LEVEL:
-            level = held_at(self.below, until)
+            level = last_point(self.below, until)
             return None if level is None else level[1]
         if self.below_since is not None and until < self.below_since:
             return None
@@ -87,7 +89,37 @@ class TimeSeries:
         return math.fsum(amount for _, amount in self.below[first:last])
 
 
-def held_at(points: Sequence[Point], when: float) -> Point | None:
+def measured(series: TimeSeries, fixed: float, cursor: float) -> str:
+    """What lies between two places of a line: both values, the change, and the time.
+
+    Of several lines one below the other, by their numbers. Empty where no line has a value yet.
+    """
+    first, last = sorted((fixed, cursor))
+    lines = [_change(series, points, first, last) for points in (series.points, *series.others)]
+    if series.others:
+        lines = [f"{number} {text}" for number, text in enumerate(lines, 1) if text]
+    known = "\n".join(text for text in lines if text)
+    return f"measured over {formats.duration(last - first)}: {known}" if known else ""
+
+
+def _change(series: TimeSeries, points: Sequence[Point], first: float, last: float) -> str:
+    """Both values of a line, the change and what lies below it; empty without a value."""
+    before, after = last_point(points, first), last_point(points, last)
+    if before is None or after is None:
+        return ""
+    was, now = before[1], after[1]
+    change = now - was
+    if series.bounds == (0.0, 1.0):
+        text = f"{100 * change:+.1f} pt"
+    else:
+        text = f"{'-' if change < 0 else '+'}{series.write(abs(change))}"
+    rate = f", {change / was:+.1%}" if was > 0 else ""
+    amount = series.below_in(first, last) if series.below_is is Below.SUM else None
+    below = "" if amount is None else f", volume {series.write_below(amount)}"
+    return f"{series.write(was)} to {series.write(now)}, {text}{rate}{below}"
+
+
+def last_point(points: Sequence[Point], when: float) -> Point | None:
     """The last point not after a time; None before the first."""
     place = bisect_right(points, when, key=lambda point: point[0])
     return points[place - 1] if place else None

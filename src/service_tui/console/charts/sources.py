@@ -1,6 +1,7 @@
 """The charts of a state: which values each one shows, and how they are written. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from itertools import accumulate
 from typing import Final, TypeAlias
@@ -11,12 +12,13 @@ from service_tui.console.freshness import awaited, of_wall, of_world, world_now
 from service_tui.console.keys import cap
 from service_tui.console.questions import short_question
 from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.braille import Point
 from service_tui.console.widgets.chart_lines import NewsMark
 from service_tui.desk.all_fills import all_fills
 from service_tui.desk.audit.report import known_pasts, results_by_skill
 from service_tui.desk.figures import equity_points, price_points
 from service_tui.desk.slices.agents import ReasonedTradeView, SkillResultView
-from service_tui.desk.slices.markets import DetailView, TapeTradeView
+from service_tui.desk.slices.markets import DetailView, MarketView, TapeTradeView
 from service_tui.desk.slices.research import BacktestPoint
 from service_tui.desk.slices.trades import Deal
 from service_tui.desk.state import DeskState
@@ -31,6 +33,7 @@ BINS: Final = 10
 
 _QUESTION_MAX: Final = 120
 _NAME_MAX: Final = 16
+_COMPARED_MAX: Final = 60
 _NONE: Final = "no skill named"
 
 
@@ -59,7 +62,9 @@ def fitting_chart(screen_name: str, market_id: str) -> ChartName:
     return fitting.get(screen_name, ChartName.PRICE if market_id else ChartName.EQUITY)
 
 
-def series_of(name: ChartName, view: ViewContext, market_id: str, span_s: int) -> Series:
+def series_of(
+    name: ChartName, view: ViewContext, market_id: str, span_s: int, *, beside_id: str = ""
+) -> Series:
     """One chart of the state of a context.
 
     Args:
@@ -67,8 +72,12 @@ def series_of(name: ChartName, view: ViewContext, market_id: str, span_s: int) -
         view: state, time, and whether amounts are masked.
         market_id: of a chart of one market; empty for none.
         span_s: length of a chart of one market; one of `RANGES`.
+        beside_id: the market whose price is shown with that of the first; empty for none.
     """
-    return _MAKERS[name](view, market_id, span_s)
+    series = _MAKERS[name](view, market_id, span_s)
+    if beside_id and name is ChartName.PRICE and isinstance(series, TimeSeries):
+        return _compared(series, view, (market_id, beside_id), span_s)
+    return series
 
 
 # -- one market -----------------------------------------------------------------------------------
@@ -103,7 +112,7 @@ def _of_market(view: ViewContext, market_id: str, span_s: int, *, in_candles: bo
         below_is=Below.SUM,
         below_title=f"volume, $SIM, the last {counted(len(detail.trades), 'trade')}",
         below_since=detail.trades[-1].at if detail.trades else None,
-        marks=tuple(_own_marks(view, detail)),
+        marks=(*_own_marks(view, detail), *news_marks(detail)),
         in_candles=in_candles,
         bounds=(0.0, 1.0),
         span_min=0.02,
@@ -111,8 +120,70 @@ def _of_market(view: ViewContext, market_id: str, span_s: int, *, in_candles: bo
     )
 
 
+def _compared(
+    series: TimeSeries, view: ViewContext, market_ids: tuple[str, str], span_s: int
+) -> TimeSeries:
+    """The prices of YES of two markets on the same axes, without the volume and news of one."""
+    state = view.state
+    first, second = (_named(state, market_id) for market_id in market_ids)
+    points, problem = _beside_points(view, market_ids, span_s)
+    return replace(
+        series,
+        title=f"YES of two markets, {RANGES[span_s]}{of_world(state)}",
+        below=(),
+        below_is=Below.NOTHING,
+        marks=(),
+        others=(points,),
+        names=tuple(formats.plain(name, _NAME_MAX).plain for name in (first, second)),
+        legend=(first, f"{second}: {problem}" if problem else second),
+    )
+
+
+def _named(state: DeskState, market_id: str) -> str:
+    """The short question of a market, and how it ended."""
+    market = state.markets.get(market_id)
+    if market is None:
+        return formats.plain(market_id, _NAME_MAX).plain
+    question = formats.plain(short_question(market.question), _COMPARED_MAX).plain
+    return question if market.is_open else f"{question} ({ending_of(market)})"
+
+
+def ending_of(market: MarketView) -> str:
+    """How a market that takes no orders ended, as far as is known."""
+    if market.outcome is None:
+        return market.status.value
+    return f"resolved {'YES' if market.outcome else 'NO'}"
+
+
+def _beside_points(
+    view: ViewContext, market_ids: tuple[str, str], span_s: int
+) -> tuple[tuple[Point, ...], str]:
+    """The prices of the second of two markets, or why there are none."""
+    state, (market_id, beside_id) = view.state, market_ids
+    detail = state.detail
+    found = None
+    if detail is not None and (detail.market_id, detail.span_s) == (market_id, span_s):
+        found = detail.beside
+    if found is None or found.market_id != beside_id:
+        return (), awaited(state, "loading prices")
+    if found.problem:
+        return (), formats.plain(f"not available: {found.problem}", 200).plain
+    if not found.points:
+        return (), "no prices known"
+    market = state.markets.get(beside_id)
+    if market is None or not market.is_open:
+        return found.points, ""
+    now = max(world_now(state, view.now), found.points[-1][0])
+    return (*found.points, (now, float(market.price))), ""
+
+
 def _money(trade: TapeTradeView) -> Micros:
     return Micros(round(trade.shares * trade.price))
+
+
+def news_marks(detail: DetailView) -> list[NewsMark]:
+    """The news of a market, each with the direction in which it moved the price of YES."""
+    return [NewsMark(n.at, n.headline, n.price_after >= n.price_before) for n in detail.news]
 
 
 def _own_marks(view: ViewContext, detail: DetailView) -> list[NewsMark]:
@@ -253,10 +324,13 @@ def _skill_bar(result: SkillResultView, view: ViewContext) -> ChartBar:
 def _calibration(view: ViewContext, market_id: str, span_s: int) -> BarSeries:
     del market_id, span_s
     bought = [
-        (probability, _has_won(one))
+        (probability, one.outcome.price(one.trade.side))
         for past in known_pasts(view.state).values()
         for one in past.trades
-        if one.outcome is not None and (probability := paid_of(one)) is not None
+        # What gave the money back says nothing of a price.
+        if one.outcome is not None
+        and not one.outcome.is_void
+        and (probability := paid_of(one)) is not None
     ]
     empty = "no buys in resolved markets yet"
     if _is_unread(view.state):
@@ -276,11 +350,7 @@ def paid_of(one: ReasonedTradeView) -> float | None:
     return one.trade.average if one.trade.deal is Deal.BUY else None
 
 
-def _has_won(one: ReasonedTradeView) -> bool:
-    return one.outcome is (one.trade.side is Side.YES)
-
-
-def _bin_bars(bought: Sequence[tuple[float, bool]]) -> list[ChartBar]:
+def _bin_bars(bought: Sequence[tuple[float, float]]) -> list[ChartBar]:
     """The share that won in each span of the price; None where nothing was bought."""
     bars: list[ChartBar] = []
     for place in range(BINS):
@@ -293,7 +363,7 @@ def _bin_bars(bought: Sequence[tuple[float, bool]]) -> list[ChartBar]:
         wins = sum(won for _, won in inside)
         paid = sum(probability for probability, _ in inside) / len(inside)
         share = wins / len(inside)
-        reading = f"{span}: paid {paid:.3f}, won {wins} of {len(inside)} ({share:.0%})"
+        reading = f"{span}: paid {paid:.3f}, won {wins:g} of {len(inside)} ({share:.0%})"
         bars.append(ChartBar(label, share, reading, paid))
     return bars
 
@@ -346,8 +416,8 @@ def best_by_value(points: Sequence[BacktestPoint], name: str) -> dict[float, Bac
         value = dict(point.config).get(name)
         if value is None:
             continue
-        held = result.get(value)
-        if held is None or point.pnl > held.pnl:
+        known = result.get(value)
+        if known is None or point.pnl > known.pnl:
             result[value] = point
     return result
 

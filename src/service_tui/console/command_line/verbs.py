@@ -23,23 +23,27 @@ from service_tui.console.command_line.verb import (
     suggestion,
 )
 from service_tui.console.fields import FieldError
+from service_tui.console.forms.moment import read_moment
 from service_tui.console.keys import cap, key_named
 from service_tui.console.messages import (
     ChartsRequested,
     DrillRequested,
     HelpRequested,
+    OwnCommandChosen,
     ReplayRequested,
     ResumeRequested,
     TourRequested,
 )
+from service_tui.console.own_names import own_names
 from service_tui.console.replay_text import read_time
 from service_tui.console.roles import role_reason
+from service_tui.console.saved import filters_of, named
 from service_tui.desk.commands.agents import ExportData
-from service_tui.desk.commands.settings import SetPreference, SetSpeed
+from service_tui.desk.commands.settings import SetPreference, SetSpeed, StepWorld
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.slices.drill import DrillPhase
 from service_tui.folding import folded_name
-from service_tui.terms import SPEEDS, counted
+from service_tui.terms import HISTORY_STEP_MAX_S, SPEEDS, counted
 
 SCREEN_NAMES: Final[Mapping[str, str]] = MappingProxyType({
     "needs": "attention",
@@ -85,6 +89,9 @@ REFUSED: Final[Mapping[str, str]] = MappingProxyType({
     "demo": "draws pictures from a shell: 'service-tui demo'",
     "doctor": "prints to a shell, also beside this console: 'service-tui doctor'",
     "quote": "prints to a shell; here 'buy' opens the ticket, which shows the quote",
+    "notes": "prints to a shell: 'service-tui notes'; here the palette finds them",
+    "evaluate": "tries skills from a shell: 'service-tui evaluate'; screen 6 has the reports",
+    "history": "imports recordings from a shell: 'service-tui history list'",
     "backup": "prints to a shell, also beside this console: 'service-tui backup'",
     "restore": "replaces the database in use here: quit, then 'service-tui restore'",
     "verify": "prints to a shell: 'service-tui verify'; 'log verify' works here",
@@ -159,6 +166,33 @@ def _complete_sort(context: CommandContext, rest: str) -> Iterable[str]:
     return beginning(rest, (each.id for each in context.front.table.columns if each.sort_key))
 
 
+def _saved(context: CommandContext, rest: str) -> Effect:
+    if not rest:
+        return press(context, "rows.saved")
+    front = context.front
+    kept = filters_of(context.state.preferences, front.name_in_keys)
+    found = named(kept, rest)
+    if found is None:
+        hint = suggestion(rest, [one.name for one in kept]) if kept else "none is saved here"
+        raise CommandError(f"no saved filter {shown(rest)}: {hint}")
+    return partial(front.apply_filter, found)
+
+
+def _complete_saved(context: CommandContext, rest: str) -> Iterable[str]:
+    kept = filters_of(context.state.preferences, context.front.name_in_keys)
+    return beginning(rest, [one.name for one in kept])
+
+
+def _watchlists(context: CommandContext, rest: str) -> Effect:
+    refuse_rest("watchlists", rest)
+    return go(context, "markets", act="markets.lists")
+
+
+def _events(context: CommandContext, rest: str) -> Effect:
+    refuse_rest("events", rest)
+    return go(context, "markets", act="markets.event")
+
+
 # -- the console --------------------------------------------------------------------------------
 
 
@@ -175,12 +209,33 @@ def _speed(context: CommandContext, rest: str) -> Effect:
     why = context.disabled_reason(key_named("app.pause"))
     if why:
         raise CommandError(f"speed: {why}")
-    speed = int(one_of("speed", rest.removesuffix("x"), map(str, SPEEDS)))
+    speed = int(one_of("speed", rest.removesuffix("x"), map(str, _speeds(context))))
     return partial(context.front.give, SetSpeed(speed))
 
 
-def _complete_speed(_: CommandContext, rest: str) -> Iterable[str]:
-    return beginning(rest, map(str, SPEEDS))
+def _step(context: CommandContext, rest: str) -> Effect:
+    world = context.state.world
+    if world is None or not context.state.service.embedded:
+        raise CommandError("step: only an offline world can be moved on")
+    if not world.history:
+        raise CommandError("step: an invented world cannot be stepped: raise its speed")
+    try:
+        until = read_moment(rest, world.now)
+    except FieldError as error:
+        raise CommandError(f"step: {error}") from error
+    seconds = int(until - world.now)
+    if seconds > HISTORY_STEP_MAX_S:
+        raise CommandError("step: 7 days at once are the most")
+    return partial(context.front.give, StepWorld(seconds))
+
+
+def _speeds(context: CommandContext) -> tuple[int, ...]:
+    world = context.state.world
+    return SPEEDS if world is None else world.speeds
+
+
+def _complete_speed(context: CommandContext, rest: str) -> Iterable[str]:
+    return beginning(rest, map(str, _speeds(context)))
 
 
 def _help(context: CommandContext, rest: str) -> Effect:
@@ -346,6 +401,11 @@ VERBS: Final[tuple[Verb, ...]] = (
     Verb("resume", "", "End the halt, after a typed word", _resume),
     Verb("filter", "[WORDS]", "Filter the list in front; no words: all rows", _filter),
     Verb("sort", "COLUMN [asc|desc]", "Sort the list in front", _sort, _complete_sort),
+    Verb("saved", "[NAME]", "Apply a saved filter of this screen", _saved, _complete_saved),
+    key_verb("columns", "rows.columns"),
+    key_verb("beside", "app.beside"),
+    Verb("watchlists", "", "Lists of markets: show, make, fill", _watchlists),
+    Verb("events", "", "The highlighted market's outcomes together", _events),
     Verb("go", "SCREEN", "Show a screen", _go, _complete_go),
     *(_screen_verb(name) for name in SCREEN_NAMES),
     Verb("log", "[verify]", "Audit log; verify its hash chain", _log, _complete_log),
@@ -384,6 +444,7 @@ VERBS: Final[tuple[Verb, ...]] = (
     ),
     Verb("theme", "NAME", "Apply a theme", _theme, _complete_theme),
     Verb("speed", "0|1|10|60", "Pace of the offline world", _speed, _complete_speed),
+    Verb("step", "TIME", "Move a history on at once: 45m, 6h, 1d, or until 17:30 UTC", _step),
     key_verb("pause", "app.pause"),
     key_verb("refresh", "app.refresh"),
     key_verb("privacy", "app.privacy", "Mask or show amounts"),
@@ -400,7 +461,21 @@ _BY_NAME: Final[Mapping[str, Verb]] = MappingProxyType({
 
 
 ON_RECORD: Final = frozenset({
-    *("market", "halt", "filter", "sort", "go", "theme", "privacy", "back", "forward", "help"),
+    *(
+        "market",
+        "halt",
+        "filter",
+        "saved",
+        "beside",
+        "columns",
+        "sort",
+        "go",
+        "theme",
+        "privacy",
+        "back",
+        "forward",
+        "help",
+    ),
     *("quit", "replay", "charts", *SCREEN_NAMES),
 }) - {"approvals"}
 """Commands that work on a recorded state."""
@@ -411,13 +486,22 @@ KEY_OF: Final[Mapping[str, str]] = {
     "sell": "markets.exit",
     "resume": "app.resume",
     "speed": "app.faster",
+    "step": "app.faster",
 }
 """By the command: a key that wants the same role."""
 
 
+def _own_effect(name: str, context: CommandContext, rest: str) -> Effect:
+    refuse_rest(name, rest)
+    return partial(context.front.post_message, OwnCommandChosen(name))
+
+
 def verb_of(typed: str) -> Verb | None:
     """The command of the first word; None without one."""
-    return _BY_NAME.get(typed.strip().partition(" ")[0].casefold())
+    name = typed.strip().partition(" ")[0].casefold()
+    if name in _BY_NAME or name not in own_names():
+        return _BY_NAME.get(name)
+    return Verb(name, "", own_names()[name], partial(_own_effect, name))
 
 
 def prepare(typed: str, context: CommandContext) -> Effect:
@@ -452,7 +536,7 @@ def completions(typed: str, context: CommandContext) -> tuple[str, ...]:
     """The whole lines that may follow from a typed one."""
     name, blank, rest = typed.lstrip().partition(" ")
     if not blank:
-        return tuple(beginning(name, (verb.name for verb in VERBS)))
+        return tuple(beginning(name, (*(verb.name for verb in VERBS), *own_names())))
     verb = verb_of(name)
     if verb is None:
         return ()

@@ -1,4 +1,4 @@
-"""A trade that waits for the person: approve it, change its size, or refuse it with a reason."""
+"""A pending trade of an agent: approve it, change its size, or refuse it with a reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -32,10 +32,15 @@ from service_tui.console.signs import edge_now, edge_text, signal_number, signs_
 from service_tui.console.theme import content
 from service_tui.console.widgets.light_button import LightButton
 from service_tui.console.widgets.plain_input import PlainInput
-from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
+from service_tui.desk.commands.agents import ApproveTrade, RefuseTrade
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.slices.agents import AgentView
-from service_tui.desk.slices.supervision import HeldView, LeashView, approval_text, pending_text
+from service_tui.desk.slices.supervision import (
+    LeashView,
+    PendingTradeView,
+    approval_text,
+    pending_text,
+)
 from service_tui.desk.state import DeskState
 from service_tui.terms import (
     LINE_MAX,
@@ -49,7 +54,7 @@ from service_tui.terms import (
 )
 from service_tui.units import Micros, Timestamp, decimal, sum_of
 
-Decision = ApproveHeld | RefuseHeld
+Decision = ApproveTrade | RefuseTrade
 
 NEXT: Final = "Next trade. Read it, then press enter to decide"
 
@@ -92,7 +97,7 @@ class ApprovalForm(Form[Decision]):
         self,
         state: DeskState,
         now: Timestamp,
-        trade: HeldView,
+        trade: PendingTradeView,
         *,
         is_next: bool = False,
         refuse: bool = False,
@@ -139,14 +144,14 @@ class ApprovalForm(Form[Decision]):
 
     def renew(self) -> None:
         """The trade as it is now; gone once a person or the deadline has decided it."""
-        waiting = {trade.held_id: trade for trade in self.state.supervision.held}
-        held = waiting.get(self._trade.held_id)
-        if held is None:
+        waiting = {trade.pending_id: trade for trade in self.state.supervision.pending_trades}
+        pending = waiting.get(self._trade.pending_id)
+        if pending is None:
             if not self.is_done:
                 rest_keys(self, GONE)
             self.leave(None)
         else:
-            self._trade = held
+            self._trade = pending
 
     def validate(self) -> Decision:
         """The decision as typed."""
@@ -157,7 +162,7 @@ class ApprovalForm(Form[Decision]):
             raise FieldError("Approval expired. Trade refused")
         text = approval_text(trade)
         if self._is_refusing:
-            return RefuseHeld(trade.held_id, text, self.read(REASON))
+            return RefuseTrade(trade.pending_id, text, self.read(REASON))
         if has_ended(trade, self.state, self.now):
             raise FieldError(f"Nothing to approve: {MARKET_ENDED}")
         bound = self.read(BOUND)
@@ -168,7 +173,7 @@ class ApprovalForm(Form[Decision]):
                 f'Change "{bound_label(trade.action)}", or {cap("approval.refuse")} to refuse'
             )
         if trade.action is Action.SELL:
-            return ApproveHeld(trade.held_id, text, not_below=bound)
+            return ApproveTrade(trade.pending_id, text, not_below=bound)
         return replace(self._sized(text), not_above=bound)
 
     def on_mount(self) -> None:
@@ -212,7 +217,7 @@ class ApprovalForm(Form[Decision]):
         self.query_one(to).focus()
         self.refresh_form()
 
-    def _sized(self, text: str) -> ApproveHeld:
+    def _sized(self, text: str) -> ApproveTrade:
         """The approval of a buy at the typed size."""
         trade, typed = self._trade, self.typed(AMOUNT.name).strip()
         is_masked = is_private(self.state)
@@ -229,7 +234,7 @@ class ApprovalForm(Form[Decision]):
         problem = next(filter(None, against), "")
         if problem:
             raise FieldError(without_amounts(problem, masked=is_masked))
-        return ApproveHeld(trade.held_id, text, None if amount == trade.amount else amount)
+        return ApproveTrade(trade.pending_id, text, None if amount == trade.amount else amount)
 
     def describe(self, result: Decision | None) -> Mapping[str, Shown]:
         """The requesting agent, the trade, and the next step."""
@@ -251,10 +256,10 @@ class ApprovalForm(Form[Decision]):
         text = Text.assemble((f"{formats.duration(left)} left, then refused. ", tone))
         if has_ended(trade, self.state, self.now):
             text = Text(f"This request lapses: {MARKET_ENDED}. ", "warn")
-        others = len(self.state.supervision.held) - 1
+        others = len(self.state.supervision.pending_trades) - 1
         if others > 0:
             text.append(f"{others} more pending. ", "warn")
-        if isinstance(result, ApproveHeld):
+        if isinstance(result, ApproveTrade):
             size = trade.amount if result.amount is None else result.amount
             at = (
                 ""
@@ -276,7 +281,7 @@ class ApprovalForm(Form[Decision]):
                 spends if trade.action is Action.BUY else f"Approval sells the shares{worst}.",
                 "muted",
             )
-        elif isinstance(result, RefuseHeld):
+        elif isinstance(result, RefuseTrade):
             text.append(f"Nothing is traded. {trade.agent_name} receives the reason.", "muted")
         return text
 
@@ -290,7 +295,7 @@ class ApprovalForm(Form[Decision]):
             self._turn(refusing=True)
             return
         decision = self.result_or_problem()
-        if isinstance(decision, RefuseHeld):
+        if isinstance(decision, RefuseTrade):
             self.finish(decision)
 
     def action_cancel(self) -> None:
@@ -332,7 +337,7 @@ def exact_text(amount: Micros, mark: str = "") -> str:
     return write_number(amount, 6, at_least=MONEY_DECIMALS, mark=mark)
 
 
-def _switched_off(trade: HeldView, state: DeskState) -> str:
+def _switched_off(trade: PendingTradeView, state: DeskState) -> str:
     """Why a trade of real money is blocked; empty if it may go out."""
     is_off = is_real(trade, state) and not state.wallet.live
     return (
@@ -344,7 +349,10 @@ def _switched_off(trade: HeldView, state: DeskState) -> str:
 
 
 def over_means(
-    trade: HeldView, amount: Micros, state: DeskState, before: Sequence[HeldView] = ()
+    trade: PendingTradeView,
+    amount: Micros,
+    state: DeskState,
+    before: Sequence[PendingTradeView] = (),
 ) -> str:
     """The funds of its agent that a buy exceeds, as far as known; empty if none.
 
@@ -368,7 +376,7 @@ def over_means(
     return f"Above the {max(0.0, decimal(bound)):,.2f} {MONEY_OF[trade.venue]} {text}"
 
 
-def _buys_of(trades: Sequence[HeldView], agent_id: str) -> Iterator[HeldView]:
+def _buys_of(trades: Sequence[PendingTradeView], agent_id: str) -> Iterator[PendingTradeView]:
     return (one for one in trades if one.agent_id == agent_id and one.action is Action.BUY)
 
 
@@ -390,7 +398,10 @@ def _limit(agent: AgentView, venue: Venue) -> Iterator[tuple[Micros, str]]:
 
 
 def over_budget(
-    trade: HeldView, amount: Micros, state: DeskState, before: Sequence[HeldView] = ()
+    trade: PendingTradeView,
+    amount: Micros,
+    state: DeskState,
+    before: Sequence[PendingTradeView] = (),
 ) -> str:
     """The day's budget that a buy would exceed, of the agent or of its skill; empty if none.
 
@@ -418,14 +429,14 @@ def _over(leash: LeashView) -> str:
     )
 
 
-def is_real(trade: HeldView, state: DeskState) -> bool:
+def is_real(trade: PendingTradeView, state: DeskState) -> bool:
     """True if it would spend real money; the embedded service has none."""
     is_play = trade.venue is Venue.SIM or state.service.embedded
     return trade.action is Action.BUY and not is_play
 
 
-def real_question(trade: HeldView, order: ApproveHeld, state: DeskState) -> Question:
-    """What is asked before an agent's order of real money."""
+def real_question(trade: PendingTradeView, order: ApproveTrade, state: DeskState) -> Question:
+    """The question before an agent's order for real money."""
     requested = PlaceTrade(
         trade.market_id,
         trade.side,
@@ -439,12 +450,12 @@ def real_question(trade: HeldView, order: ApproveHeld, state: DeskState) -> Ques
     return live_question(requested, state, None, agent=trade.agent_name)
 
 
-def why_text(trade: HeldView, state: DeskState) -> Text:
+def why_text(trade: PendingTradeView, state: DeskState) -> Text:
     """The agent's reasoning, signal data, the price, and the present position."""
     is_masked = is_private(state)
-    message = trade.reasoning and formats.plain(trade.reasoning, PROSE_MAX).plain
-    message = without_amounts(message, masked=is_masked)
-    lines = [Text(message or "no reason given")]
+    text = trade.reasoning and formats.plain(trade.reasoning, PROSE_MAX).plain
+    text = without_amounts(text, masked=is_masked)
+    lines = [Text(text or "no reason given")]
     signals = signs_text(trade.signal_data)
     if signals:
         lines.append(Text(formats.plain(signals, SIGNALS_MAX).plain, "muted"))

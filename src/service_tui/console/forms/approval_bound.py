@@ -1,4 +1,4 @@
-"""The worst price at which a waiting trade may go out, and what else speaks against it. Pure."""
+"""The worst price of an approval, and the warnings beside it. Pure."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from service_tui.console.fields import Fault, Number, parse_number
 from service_tui.console.forms.quoting import SLACK
 from service_tui.console.freshness import is_answered, is_private, world_now
 from service_tui.desk.slices.orders import limit_text
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import PRICE_HIGH, PRICE_LOW, Action, Venue
@@ -52,7 +52,7 @@ def bound_label(action: Action) -> str:
     return "not above" if action is Action.BUY else "not below"
 
 
-def first_bound(trade: HeldView) -> float | None:
+def first_bound(trade: PendingTradeView) -> float | None:
     """The worst price that is offered: the order's own limit, else what its agent saw and a little.
 
     # ours: a price that the service did not keep, as an older one, is that of now.
@@ -75,7 +75,7 @@ def bound_as_typed(bound: float | None) -> str:
     return "" if bound is None else limit_text(bound)
 
 
-def is_beyond(trade: HeldView, bound: float | None) -> bool:
+def is_beyond(trade: PendingTradeView, bound: float | None) -> bool:
     """True if the price of now is beyond a bound: the service would trade nothing."""
     now = trade.price if trade.average is None else trade.average
     if bound is None or now is None:
@@ -83,7 +83,7 @@ def is_beyond(trade: HeldView, bound: float | None) -> bool:
     return now > bound if trade.action is Action.BUY else now < bound
 
 
-def can_rest(trade: HeldView, bound: float | None) -> bool:
+def can_rest(trade: PendingTradeView, bound: float | None) -> bool:
     """True if the order may wait on a book at its own limit, where its bound allows that."""
     limit = trade.price_limit
     if trade.venue is Venue.SIM or limit is None or bound is None:
@@ -91,7 +91,7 @@ def can_rest(trade: HeldView, bound: float | None) -> bool:
     return limit <= bound if trade.action is Action.BUY else limit >= bound
 
 
-def has_ended(trade: HeldView, state: DeskState, now: Timestamp) -> bool:
+def has_ended(trade: PendingTradeView, state: DeskState, now: Timestamp) -> bool:
     """True if its market takes no more orders: the service lets the request lapse.
 
     Args:
@@ -108,7 +108,7 @@ def has_ended(trade: HeldView, state: DeskState, now: Timestamp) -> bool:
     return not market.is_open or (ends is not None and ends <= world_now(state, now))
 
 
-def other_side_text(trade: HeldView, state: DeskState) -> Text:
+def other_side_text(trade: PendingTradeView, state: DeskState) -> Text:
     """Who holds the other side of the market, for a warning: `you hold YES 30.21`; else empty."""
     own = () if state.fleet is None else state.fleet.agents
     own_ids = {one.agent_id for one in own if one.is_own}

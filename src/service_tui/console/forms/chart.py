@@ -1,5 +1,6 @@
 """The charts: one at a time, with a cursor that reads its figures, zoom and ranges."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -12,7 +13,7 @@ from textual.containers import Vertical
 from service_tui.console import formats
 from service_tui.console.charts.bars import drawn_bars
 from service_tui.console.charts.drawing import Drawn, drawn_time
-from service_tui.console.charts.series import BarSeries, Series, TimeSeries, Window
+from service_tui.console.charts.series import BarSeries, Series, TimeSeries, Window, measured
 from service_tui.console.charts.sources import (
     OF_MARKET,
     OF_PAST,
@@ -20,13 +21,15 @@ from service_tui.console.charts.sources import (
     ChartName,
     series_of,
 )
+from service_tui.console.forms.compare_menu import CompareMenu
 from service_tui.console.keys import bindings_of, cap
-from service_tui.console.messages import CommandGiven
+from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.theme import content
 from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.chart_lines import LINE_INKS
 from service_tui.console.widgets.chart_view import ChartView
 from service_tui.console.widgets.columns import Piece
-from service_tui.console.widgets.dialog import Dialog
+from service_tui.console.widgets.dialog import Dialog, open_above
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import ReadDay
 from service_tui.desk.commands.settings import WatchMarket
@@ -60,6 +63,7 @@ class ChartDialog(Dialog[None]):
         now: wall time.
         market_id: the market of the first two charts; empty for none.
         first: the chart in front.
+        recent: ids of markets that were looked at, the newest first.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -75,14 +79,24 @@ class ChartDialog(Dialog[None]):
     ]
     name_in_keys: ClassVar[str] = "chart"
 
-    def __init__(self, state: DeskState, now: Timestamp, market_id: str, first: ChartName) -> None:
+    def __init__(
+        self,
+        state: DeskState,
+        now: Timestamp,
+        market_id: str,
+        first: ChartName,
+        *,
+        recent: Sequence[str] = (),
+    ) -> None:
         super().__init__()
         self._state, self._now = state, now
-        self._market_id = market_id
+        self._market_id, self._beside_id = market_id, ""
+        self._recent = recent
         self.chart_name = first
         self._span_s = 86_400
         self._places: dict[ChartName, ChartPlace] = {}
-        self._requested: tuple[str, int] | None = None
+        self._fixed: dict[ChartName, float] = {}
+        self._requested: tuple[str, int, str] | None = None
         self._has_read = False
         # The market and the span that the screen below had read, and gets again.
         detail = state.detail
@@ -101,7 +115,8 @@ class ChartDialog(Dialog[None]):
             keys = (
                 f"{cap('chart.next')} next, ← → cursor, {cap('chart.zoom_in')} "
                 f"{cap('chart.zoom_out')} zoom, {cap('chart.whole')} whole, "
-                f"{cap('chart.range')} range, {cap('dialog.close')} closes"
+                f"{cap('chart.range')} range, {cap('chart.compare')} compare, "
+                f"{cap('dialog.close')} closes"
             )
             frame.border_subtitle = content(Text(f" {keys} "))
             yield self._tabs
@@ -157,17 +172,43 @@ class ChartDialog(Dialog[None]):
             self._look(self._window().around(cursor, whole), cursor)
 
     def action_zoom(self, by: int) -> None:
-        """Show half as much around the cursor (-1), or twice as much."""
+        """Show half as much around the cursor (-1), twice as much (1), or all of the chart (0)."""
         window, whole = self._window(), self._whole()
         cursor = self._place().cursor
+        if not by:
+            self._look(None, cursor)
+            return
         around = window.last if cursor is None else cursor
         least = LEAST_S if isinstance(self.series, TimeSeries) else LEAST_BARS - 1
         if whole.length > least:
             self._look(window.zoomed(ZOOM**by, around, whole, least), cursor)
 
-    def action_whole(self) -> None:
-        """Show all of the chart."""
-        self._look(None, self._place().cursor)
+    def action_measure(self) -> None:
+        """Measure from the cursor on, wherever it goes then; pressed there again, no more."""
+        cursor = self._place().cursor
+        if not isinstance(self.series, TimeSeries) or cursor is None:
+            self.post_message(ToastMessage("measure: move the cursor of a line first", "warn"))
+        elif self._fixed.get(self.chart_name) == cursor:
+            del self._fixed[self.chart_name]
+        else:
+            self._fixed[self.chart_name] = cursor
+        self._redraw()
+
+    def action_compare(self) -> None:
+        """Choose a market whose price is shown with this one's; pressed again, show one."""
+        market = self._state.markets.get(self._market_id)
+        if market is None:
+            self.post_message(ToastMessage("compare: select a market first", "warn"))
+        elif self._beside_id:
+            self._compare("")
+        else:
+            menu = CompareMenu(self._state, self._now, market, self._recent)
+            open_above(self, menu, self._compare)
+
+    def _compare(self, market_id: str) -> None:
+        self._beside_id = market_id
+        self._fixed.pop(ChartName.PRICE, None)
+        self.action_pick(_NAMES.index(ChartName.PRICE))
 
     def action_range(self) -> None:
         """Show the next range: of a market the desk reads it, of the equity it is a window."""
@@ -181,7 +222,7 @@ class ChartDialog(Dialog[None]):
         elif isinstance(self.series, TimeSeries):
             self._look(next_range(self._window(), self._whole()), self._place().cursor)
         else:
-            self.action_whole()
+            self.action_zoom(0)
 
     # -- mouse ----------------------------------------------------------------------------------
 
@@ -202,11 +243,13 @@ class ChartDialog(Dialog[None]):
 
     def _made(self) -> Series:
         view = ViewContext.of(self._state, self._now)
-        return series_of(self.chart_name, view, self._market_id, self._span_s)
+        return series_of(
+            self.chart_name, view, self._market_id, self._span_s, beside_id=self._beside_id
+        )
 
     def _ask(self) -> None:
         """Have the desk read what the chart in front shows, once."""
-        wanted = self._market_id, self._span_s
+        wanted = self._market_id, self._span_s, self._beside_id
         if self.chart_name in OF_MARKET and self._market_id and wanted != self._requested:
             self._requested = wanted
             self.post_message(CommandGiven(WatchMarket(*wanted)))
@@ -245,8 +288,32 @@ class ChartDialog(Dialog[None]):
             return
         self._view.redraw()
         self.query_one("#frame").border_title = content(self._heading())
-        self._title.show_text(Text(self.series.title, "heading", no_wrap=True))
-        self._reading.show_text(Text(self.drawn.reading, "bold foreground"))
+        self._title.show_text(self._heads())
+        reading = Text(self.drawn.reading, "bold foreground")
+        if between := self._between():
+            reading = Text(between, "bold accent").append("\n").append_text(reading)
+        self._reading.show_text(reading)
+
+    def _heads(self) -> Text:
+        """The title, and of lines with a legend each one's number and name in its colour."""
+        lines = [Text(self.series.title, "heading")]
+        if isinstance(self.series, TimeSeries):
+            lines += [
+                Text.assemble(
+                    (f"{place + 1} ", f"bold {LINE_INKS[place]}"), (name, LINE_INKS[place])
+                )
+                for place, name in enumerate(self.series.legend)
+            ]
+        text = Text("\n").join(lines)
+        text.no_wrap = True
+        return text
+
+    def _between(self) -> str:
+        """What lies between the place measured from and the cursor; empty without both."""
+        fixed, cursor = self._fixed.get(self.chart_name), self._place().cursor
+        if not isinstance(self.series, TimeSeries) or fixed is None or cursor is None:
+            return ""
+        return measured(self.series, fixed, cursor)
 
     def _heading(self) -> Text:
         """The title of the frame; a recorded state is marked with its time."""

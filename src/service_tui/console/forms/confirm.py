@@ -1,7 +1,4 @@
-"""A confirmation that must not be given by accident.
-
-Used before leaving while orders are under way.
-"""
+"""A confirmation whose key no list uses, so that it is not given by accident."""
 
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
@@ -73,8 +70,8 @@ class Confirm(Dialog[bool]):
                     compact=True,
                     id="confirm-cancel",
                 )
-                door = Text(f"{question.confirm}  {question.key}")
-                yield Button(content(door), compact=True, id="confirm-yes")
+                confirm = Text(f"{question.confirm}  {question.key}")
+                yield Button(content(confirm), compact=True, id="confirm-yes")
 
     def on_mount(self) -> None:
         """Accept the key in a moment; Enter never reaches the confirming button."""

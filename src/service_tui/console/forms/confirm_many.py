@@ -1,4 +1,4 @@
-"""A confirmation of several items, each on a line of its own: all of them can be read.
+"""A confirmation of several items with one line for each; the lines scroll.
 
 Used before many monitors are set or removed at once.
 """

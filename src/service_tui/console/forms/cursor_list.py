@@ -1,4 +1,4 @@
-"""A dialog with a list and a cursor that stays with its row, and falls to the next with it.
+"""A dialog with a list; the cursor stays on its row, or moves to the next if the row goes.
 
 As in every table of the desk, a key does nothing on a row that has just come under the cursor
 without it.
@@ -16,8 +16,8 @@ from textual.containers import Vertical, VerticalScroll
 from service_tui.console.key_queue import show_row_gone
 from service_tui.console.keys import bindings_of, cap, keys_of, shown_key
 from service_tui.console.theme import content
+from service_tui.console.widgets.cursor_loss import CursorLoss
 from service_tui.console.widgets.dialog import Dialog
-from service_tui.console.widgets.fall import Fall
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -47,7 +47,7 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
         self.state = state
         self.now = now
         self._place = 0
-        self._fall = Fall(self)
+        self._cursor_loss = CursorLoss(self)
         self.at = next(iter(self._keys()), "")
 
     @abstractmethod
@@ -74,15 +74,15 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
         self._show()
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive a newer state; the cursor of a row that is gone falls to the next."""
+        """Receive a newer state; the cursor of a row that is gone moves to the next."""
         self.state, self.now = state, now
         keys = self._keys()
         if self.at in keys:
             self._place = keys.index(self.at)
         elif keys:
-            # To the neighbour at its place; a key pressed for the former row hits none.
+            # The row now at its place; a key that was pressed for the former row does nothing.
             if self.at:
-                self._fall.begin()
+                self._cursor_loss.begin()
             self._place = min(self._place, len(keys) - 1)
             self.at = keys[self._place]
         self._show()
@@ -93,7 +93,7 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
 
     def row_or_toast(self) -> Row | None:
         """The row under the cursor for an action; None, with a toast, if it is gone."""
-        row = None if self._fall.is_fresh else self.current_row()
+        row = None if self._cursor_loss.is_recent else self.current_row()
         if row is None and self.at:
             show_row_gone(self)
         return row
@@ -103,7 +103,7 @@ class CursorList(Dialog[Result], Generic[Result, Row]):
         keys = self._keys()
         if not keys:
             return
-        self._fall.end()
+        self._cursor_loss.end()
         requested = self._place + (by if self.at in keys else 0)
         self._place = max(0, min(requested, len(keys) - 1))
         self.at = keys[self._place]

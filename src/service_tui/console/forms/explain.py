@@ -1,4 +1,4 @@
-"""The sources of a number: its formula, its inputs, who reported it and when."""
+"""Explains numbers: formula, inputs, who reported them and when."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -60,10 +60,10 @@ def _paragraph(part: Explanation) -> Text:
     if part.inputs:
         inputs = figures(part.inputs, across=1, width=WIDTH - _INDENT)
         lines.extend(Text(" " * _INDENT) + line for line in inputs.split("\n"))
-    message = Text(part.source, "muted")
+    shown = Text(part.source, "muted")
     if part.age.plain:
-        message.append(", ")
-        message.append_text(part.age)
-        message.append(" ago", "muted")
-    lines.append(message)
+        shown.append(", ")
+        shown.append_text(part.age)
+        shown.append(" ago", "muted")
+    lines.append(shown)
     return Text("\n").join(lines)

@@ -111,16 +111,16 @@ def _exits(state: DeskState, exits: ExitAllView) -> Text:
     tickets = exits_of(state, exits)
     counts = Counter(ticket.state for ticket in tickets)
     planned = len(exits.holdings) - exits.skipped
-    message = f"Sales: {counts[TicketState.DONE]} of {planned} sold"
+    text = f"Sales: {counts[TicketState.DONE]} of {planned} sold"
     for kind, word in ((TicketState.UNKNOWN, "unknown"), (TicketState.SENT, "pending")):
-        message += f", {counts[kind]} {word}" if counts[kind] else ""
+        text += f", {counts[kind]} {word}" if counts[kind] else ""
     not_sold = counts[TicketState.REFUSED] + counts[TicketState.FAILED]
-    message += f", {not_sold} not sold" if not_sold else ""
+    text += f", {not_sold} not sold" if not_sold else ""
     waiting = planned - len(tickets)
-    message += f", {waiting} queued" if waiting > 0 else ""
+    text += f", {waiting} queued" if waiting > 0 else ""
     masked = is_private(state)
     lines = [_exit(state, ticket, masked=masked) for ticket in tickets]
-    return Text("\n").join([Text(message, "bold"), *lines])
+    return Text("\n").join([Text(text, "bold"), *lines])
 
 
 def exits_of(state: DeskState, exits: ExitAllView) -> list[TicketView]:

@@ -157,10 +157,10 @@ def key_line(key: KeyBinding, why: str) -> Text:
     """One key with its name and effect; greyed with the reason if disabled."""
     others = [readable(name) for name in key.keys[1:]]
     cap = " ".join([shown_key(key), *others])
-    message = f"{key.label:<{_LABEL}} {key.tooltip}".rstrip()
+    line = f"{key.label:<{_LABEL}} {key.tooltip}".rstrip()
     if why:
-        return Text(f"{cap:>{_KEY}}  {message}  ({why})", "muted")
-    return Text.assemble((f"{cap:>{_KEY}}", "accent"), f"  {message}")
+        return Text(f"{cap:>{_KEY}}  {line}  ({why})", "muted")
+    return Text.assemble((f"{cap:>{_KEY}}", "accent"), f"  {line}")
 
 
 def command_line(usage: str, does: str) -> Text:

@@ -39,10 +39,10 @@ def read_limit(text: str, tick: Micros) -> Micros:
         raise FieldError(f"Limit price outside {low} to {high}")
     if price % tick:
         below, above = ticks_around(price, tick)
-        message = " or ".join(
+        line = " or ".join(
             limit_price_text(one) for one in (below, above) if tick <= one <= ONE - tick
         )
-        raise FieldError(f"Limit price off the {limit_price_text(tick)} tick. Use {message}")
+        raise FieldError(f"Limit price off the {limit_price_text(tick)} tick. Use {line}")
     return price
 
 

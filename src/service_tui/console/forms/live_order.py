@@ -1,4 +1,4 @@
-"""The confirmation of an order for real money: its full content, and a key of its own.
+"""The confirmation of an order for real money: its full content and a separate key.
 
 Enter never confirms it; cancel has the focus. Source: ux, "Danger".
 """

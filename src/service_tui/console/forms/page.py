@@ -54,7 +54,7 @@ class Page(Dialog[None]):
         return ()
 
     def show(self) -> None:
-        """Show the text anew."""
+        """Show the text again."""
         self._text_block.show_text(self.text())
 
     def action_lines(self, by: int) -> None:

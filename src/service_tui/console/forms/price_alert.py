@@ -13,15 +13,14 @@ from service_tui.console.keys import bindings_of
 from service_tui.console.reasons import sentence
 from service_tui.desk.commands.risk import SetPriceAlert
 from service_tui.desk.slices.markets import MarketView
-from service_tui.desk.slices.risk import Condition
 from service_tui.desk.state import DeskState
 from service_tui.desk.trading.preflight import why_closed
-from service_tui.terms import Side
+from service_tui.terms import AlertCondition, Side
 from service_tui.units import ONE, Micros, Timestamp
 
 _SIDES: Final = (Side.YES, Side.NO)
-_CONDITIONS: Final = tuple(Condition)
-_NO_ALERT: Final = Text("One-shot notification on this console; no trade.", "muted")
+_CONDITIONS: Final = tuple(AlertCondition)
+_NO_ALERT: Final = Text("One-shot notification; no trade.", "muted")
 _PRICE: Final = figure_rule("price", Micros(1), Micros(ONE - 1), beyond="price: between 0 and 1")
 
 
@@ -57,7 +56,7 @@ class PriceAlertForm(Form[SetPriceAlert]):
         super().__init__(state, now)
         self.market = market
         self.side = side
-        self._selected: Condition | None = None
+        self._selected: AlertCondition | None = None
 
     def renew(self) -> None:
         """The market as it is now."""
@@ -102,25 +101,26 @@ class PriceAlertForm(Form[SetPriceAlert]):
     def action_condition(self) -> None:
         """Select the next condition."""
         result = self.result_or_problem()
-        now = self._selected or (Condition.ABOVE if isinstance(result, str) else result.condition)
+        now = self._selected or (
+            AlertCondition.ABOVE if isinstance(result, str) else result.condition
+        )
         self._selected = _CONDITIONS[(_CONDITIONS.index(now) + 1) % len(_CONDITIONS)]
         self.refresh_form()
 
-    def _condition(self, threshold: float) -> Condition:
+    def _condition(self, threshold: float) -> AlertCondition:
         """The selected condition; else the direction from the present price."""
         if self._selected is not None:
             return self._selected
         price = self.market.price_of(self.side)
-        return Condition.ABOVE if threshold >= price else Condition.BELOW
+        return AlertCondition.ABOVE if threshold >= price else AlertCondition.BELOW
 
 
 def meaning_of(alert: SetPriceAlert, price: float) -> Text:
     """When an alert comes, at the present price of its side."""
-    is_upward = alert.condition in {Condition.ABOVE, Condition.CROSSES_ABOVE}
-    if price >= alert.threshold if is_upward else price <= alert.threshold:
-        word = "above" if is_upward else "below"
+    if alert.condition.is_beyond(alert.threshold, price):
+        word = "above" if alert.condition.is_upward else "below"
         where = f"{alert.side.value.upper()} is already {word}"
-        if alert.condition in {Condition.ABOVE, Condition.BELOW}:
+        if not alert.condition.is_crossing:
             return Text(f"{where}: alerts at once (one-shot).", "warn")
         return Text(f"{where}: alerts once the price returns and crosses (one-shot).", "muted")
     way = f"{100 * (alert.threshold - price):+.1f} pt"

@@ -26,10 +26,10 @@ def resting_figures(
     *,
     masked: bool,
 ) -> Sequence[Figure]:
-    """The figures of a quote at a limit, the same ones whatever the answer.
+    """The figures of a quote for a limit order: the same labels with and without an answer.
 
     Args:
-        quote: the answer; None or a refusal shows every figure as unknown.
+        quote: the answer; for None or a refusal every figure is shown as unknown.
         target: action and venue.
         masked: hide amounts.
 
@@ -59,14 +59,14 @@ def resting_figures(
 
 
 def most(quote: QuoteView) -> Micros:
-    """The highest cost of a buy at a limit: immediate fill, its fee, and the reserved rest."""
+    """The most a limit buy can cost: the immediate fill, its fee, and the money reserved."""
     return Micros(quote.money + quote.fee + quote.reserved)
 
 
 def resting_lines(
     order: PlaceTrade, quote: QuoteView | None, *, masked: bool
 ) -> list[tuple[str, Text]]:
-    """The dialog's rows on the limit, the remainder and the money."""
+    """The confirm dialog's rows on a limit order: validity, fills, fee and money."""
     unit, buys = MONEY_OF[order.venue], order.action is Action.BUY
     valid = "until cancelled (GTC)"
     if order.expires_at is not None:

@@ -1,4 +1,4 @@
-"""The people of a shared desk on one page: who is here, my role, and who changed what."""
+"""The people page of a shared desk: who is online, my role, and who changed what."""
 
 from typing import Final
 

@@ -84,7 +84,7 @@ def slips_beyond(quote: QuoteView | None, most: Micros | None) -> bool:
 
 
 def slippage_objection(quote: QuoteView | None, most: Micros | None) -> str:
-    """What the first enter says of too much slippage; empty if it is within the limit."""
+    """The warning of the first enter on too much slippage; empty if it is within the limit."""
     if quote is None or quote.slippage is None or most is None or not slips_beyond(quote, most):
         return ""
     return f"Slippage {100 * quote.slippage:.1f} pt is beyond {slippage_text(most)} pt"

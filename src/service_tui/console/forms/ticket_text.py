@@ -69,7 +69,7 @@ def market_line(state: DeskState, draft: Draft, now: Timestamp) -> Text:
 def _resolution(market: MarketView, now: Timestamp, *, with_status: bool) -> Text:
     """How a market resolved, or when it will."""
     if market.status is MarketStatus.RESOLVED:
-        outcome = {None: "", True: " YES", False: " NO"}[market.outcome]
+        outcome = "" if market.outcome is None else f" {market.outcome.word}"
         return Text(f"resolved{outcome}", "muted")
     status = f"{market.status.value}, " if with_status else ""
     if market.resolves_at is not None and market.resolves_at <= now:

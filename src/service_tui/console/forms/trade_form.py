@@ -439,7 +439,7 @@ class TradeForm(Dialog[PlaceTrade | None]):  # noqa: PLR0904 - one action a key
         self._show()
 
     def _has_typed(self) -> bool:
-        """True if an amount stands in the ticket that did not come with it."""
+        """True if the person has typed an amount into the ticket."""
         amount = self._draft().amount
         return bool(amount) and amount != self.typed_before
 

@@ -77,7 +77,7 @@ class TypedWord(Dialog[str | None]):
         self.arm_soon()
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive a newer state; a subject that depends on it is shown anew."""
+        """Receive a newer state; a subject that depends on it is updated."""
         del now
         if self._newer is not None and self.is_mounted:
             self.query_one("#word-text", TextBlock).show_text(self._newer(state))

@@ -36,9 +36,10 @@ class Welcome(Page):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "close", "begin", show=False)]
 
-    def __init__(self, *, is_embedded: bool, has_demo: bool) -> None:
+    def __init__(self, *, is_embedded: bool, has_demo: bool, is_recorded: bool = False) -> None:
         super().__init__("Welcome", "enter begins")
         self._is_embedded = is_embedded
+        self._is_recorded = is_recorded
         self._has_demo = has_demo
 
     def on_key(self, event: events.Key) -> None:
@@ -54,15 +55,18 @@ class Welcome(Page):
 
     def text(self) -> Text:
         """What this is, and how to begin."""
-        return _page(is_embedded=self._is_embedded, has_demo=self._has_demo)
+        world = _RECORDED if self._is_recorded else _INVENTED
+        return _page(world, is_embedded=self._is_embedded, has_demo=self._has_demo)
 
 
+_INVENTED: Final = "an invented world"
+_RECORDED: Final = "a history of real questions"
 _AT_WORK: Final = (
-    "Three demo agents are at work in an invented world on this machine, with play money and small "
+    "Three demo agents are at work in {world} on this machine, with play money and small "
     "budgets; one of them asks you before each buy. "
 )
 _NO_AGENT: Final = (
-    "This is an invented world on this machine with play money, and it has no agent yet: "
+    "This is {world} on this machine with play money, and it has no agent yet: "
     "{agents.start} on {app.agents} runs a skill as one. "
 )
 _REMOTE: Final = "Agents, markets and rules are those of the connected service. "
@@ -71,8 +75,8 @@ _MEANING: Final = (
 )
 
 
-def _page(*, is_embedded: bool, has_demo: bool) -> Text:
-    own = _AT_WORK if has_demo else _NO_AGENT
+def _page(world: str, *, is_embedded: bool, has_demo: bool) -> Text:
+    own = (_AT_WORK if has_demo else _NO_AGENT).replace("{world}", world)
     page = Text.assemble(
         ("Agents trade prediction markets; you watch, allow and stop them. ", "bold"),
         with_keys(own) if is_embedded else _REMOTE,

@@ -82,7 +82,7 @@ def _rows(link: Link, *, masked: bool) -> list[Text]:
     if link.missing:
         return [Text(link.missing, "muted")]
     rows: list[Text] = [Text()]
-    pieces = [_piece(message, masked=masked) for message in link.values]
+    pieces = [_piece(shown, masked=masked) for shown in link.values]
     for piece in (line for whole in pieces for line in _wrapped(whole)):
         if rows[-1].plain and rows[-1].cell_len + len(_GAP) + piece.cell_len > WIDTH:
             rows.append(Text())

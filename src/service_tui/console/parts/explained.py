@@ -23,7 +23,7 @@ _DESK: Final = "computed here from service data ({topic})"
 def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tuple[Explanation, ...]:
     """Price, change and volume of a market."""
     age = _age(state, Topic.MARKETS, now)
-    message, worked = _SERVICE.format(topic="markets"), _DESK.format(topic="markets")
+    text, worked = _SERVICE.format(topic="markets"), _DESK.format(topic="markets")
     return (
         Explanation(
             "price of YES",
@@ -31,7 +31,7 @@ def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tupl
             "1 / (1 + e^((no - yes) / b)): the cost of the next small share of YES; "
             "a share pays 1 if the market resolves YES",
             (("liquidity b, $SIM", formats.money(market.liquidity)),),
-            message,
+            text,
             age,
         ),
         Explanation(
@@ -50,7 +50,7 @@ def market_numbers(market: MarketView, state: DeskState, now: Timestamp) -> tupl
             formats.money(market.volume),
             "money traded here in the last 24 hours, all traders",
             (),
-            message,
+            text,
             age,
         ),
     )
@@ -61,7 +61,7 @@ def position_numbers(
 ) -> tuple[Explanation, ...]:
     """Mark value, sale value and P&L of a position."""
     age, masked = _age(state, Topic.POSITIONS, now), is_private(state)
-    message, worked = _SERVICE.format(topic="positions"), _DESK.format(topic="positions")
+    text, worked = _SERVICE.format(topic="positions"), _DESK.format(topic="positions")
     unit = MONEY_OF[position.venue]
     shares = ("shares", formats.shares(position.shares, masked=masked))
     cost = (f"cost of the open shares, {unit}", formats.money(position.cost, masked=masked))
@@ -72,7 +72,7 @@ def position_numbers(
             formats.price(position.average),
             "cost of the open shares / open shares",
             (cost, shares),
-            message,
+            text,
             age,
         ),
         Explanation(
@@ -88,7 +88,7 @@ def position_numbers(
             formats.money(position.exit_value, masked=masked),
             "proceeds of selling all now, slippage included; below the mark value",
             (shares, mark),
-            message,
+            text,
             age,
         ),
         Explanation(
@@ -104,7 +104,7 @@ def position_numbers(
             formats.pnl(position.realized, masked=masked),
             "proceeds of sales and payouts - cost of those shares",
             (),
-            message,
+            text,
             age,
         ),
     )
@@ -116,7 +116,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
     if account is None or account.equity is None or account.mark_equity is None:
         # Without the positions the sum cannot be explained.
         return ()
-    age, message = _age(state, Topic.ACCOUNT, now), _SERVICE.format(topic="account")
+    age, text = _age(state, Topic.ACCOUNT, now), _SERVICE.format(topic="account")
     cash = ("cash, $SIM", formats.money(account.cash, masked=masked))
     realized = ("realized, $SIM", formats.pnl(account.realized, masked=masked))
     unrealized = ("unrealized, $SIM", formats.pnl(account.unrealized, masked=masked))
@@ -129,7 +129,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
             formats.money(account.equity, masked=masked),
             f"cash + {value} of every open position",
             (cash, (f"{value}, $SIM", formats.money(Micros(sold), masked=masked))),
-            message,
+            text,
             age,
         ),
         Explanation(
@@ -137,7 +137,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
             formats.money(account.mark_equity, masked=masked),
             "cash + mark value of every open position",
             (cash, ("mark value, $SIM", formats.money(Micros(marked), masked=masked))),
-            message,
+            text,
             age,
         ),
         Explanation(
@@ -149,7 +149,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
                 unrealized,
                 ("selling, $SIM", formats.pnl(own_impact, masked=masked)),
             ),
-            message,
+            text,
             age,
         ),
         Explanation(
@@ -157,7 +157,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
             formats.pnl(account.day_pnl, masked=masked),
             "equity now - equity at the start of the day, UTC",
             (),
-            message,
+            text,
             age,
         ),
         Explanation(
@@ -168,7 +168,7 @@ def account_numbers(state: DeskState, now: Timestamp) -> tuple[Explanation, ...]
                 ("with a gain", formats.count(account.wins)),
                 ("with a loss", formats.count(account.losses)),
             ),
-            message,
+            text,
             age,
         ),
     )

@@ -11,9 +11,11 @@ from service_tui.console.keys import cap
 from service_tui.console.messages import GoTo
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.desk.commands.agents import ExportData
+from service_tui.desk.own_notes import keep_note, person_of
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import OpenOrderView
+from service_tui.desk.slices.own_notes import Noted
 from service_tui.desk.slices.risk import MonitorView
 from service_tui.desk.slices.tickets import TicketView
 from service_tui.desk.slices.topics import Topic
@@ -35,6 +37,11 @@ def has_row(screen: AnyScreen) -> UnmetReason:
     return NO_ROW if screen.selected() is None else ""
 
 
+def has_rows(screen: AnyScreen) -> UnmetReason:
+    """A row is highlighted, or rows are marked."""
+    return "" if screen.table.order.marked else has_row(screen)
+
+
 def can_buy(screen: AnyScreen) -> UnmetReason:
     """Prices and the account are known and fresh enough to buy on."""
     return trade_block_reason(screen.state, (Topic.MARKETS, Topic.ACCOUNT), screen.now)
@@ -48,6 +55,11 @@ def can_sell(screen: AnyScreen) -> UnmetReason:
 def can_undo(screen: AnyScreen) -> UnmetReason:
     """A change made here can be undone."""
     return "" if screen.take_back else "nothing to undo here"
+
+
+def can_note(screen: AnyScreen) -> UnmetReason:
+    """A note can be written: it is known whose it is."""
+    return "" if person_of(screen.state) is not None else "the team is not loaded yet"
 
 
 # -- actions ------------------------------------------------------------------------------------
@@ -64,6 +76,11 @@ def mark(screen: AnyScreen) -> None:
     """Mark the highlighted row, or unmark it; the cursor moves on."""
     screen.table.action_mark()
     screen.table.action_move(1)
+
+
+def mark_all(screen: AnyScreen) -> None:
+    """Mark every row listed, or none if all are."""
+    screen.table.toggle_all_marks()
 
 
 def next_table(screen: AnyScreen) -> None:
@@ -84,6 +101,14 @@ def export(screen: AnyScreen) -> None:
     screen.give(ExportData())
 
 
+def open_note(screen: AnyScreen, noted: Noted) -> None:
+    """Write, change or remove the note on one thing."""
+    from service_tui.console.forms.own_note import OwnNoteForm  # noqa: PLC0415 - not at first
+
+    form = OwnNoteForm(screen.state, screen.now, noted, person_of(screen.state) or "")
+    screen.open_dialog(form, lambda note: screen.give(keep_note(note)))
+
+
 def open_orders(screen: AnyScreen) -> None:
     """Show the open orders, where they can be amended and cancelled."""
     orders = screen.state.orders
@@ -94,7 +119,7 @@ def open_orders(screen: AnyScreen) -> None:
 
 
 def open_why(screen: AnyScreen) -> None:
-    """Show the trade history of this command or position, as far as it is known."""
+    """Show the known trade history of this command or position."""
     from service_tui.console.forms.why import Why  # noqa: PLC0415 - not in the first frame
     from service_tui.desk.audit.why import (  # noqa: PLC0415 - nor its chain
         why_fill,

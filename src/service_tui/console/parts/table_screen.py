@@ -26,7 +26,7 @@ overrides `rows` and `empty_text`; a choice by key that only hides rows is `only
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, ClassVar, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, TypeVar
 
 from rich.text import Text
 from textual import events, on
@@ -47,6 +47,7 @@ from service_tui.console.parts.view_memory import VIEW, ViewMemory
 from service_tui.console.search import Search, names_of, read_search
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.columns import whole_order
 from service_tui.console.widgets.detail_pane import Detail, DetailPane
 from service_tui.console.widgets.dialog import open_above
 from service_tui.console.widgets.filter_line import FilterLine
@@ -56,8 +57,12 @@ from service_tui.console.widgets.segmented_control import SegmentedControl
 from service_tui.console.widgets.text_block import MeasuredBlock
 from service_tui.desk.command import Command
 from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.own_notes import noted_since
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+if TYPE_CHECKING:
+    from service_tui.console.saved import NamedFilter
 
 Row = TypeVar("Row", bound=CopiedRecord)
 Result = TypeVar("Result")
@@ -68,9 +73,20 @@ BARS: Final = 3
 REST_S: Final = 2.0
 """A cursor that moves on within this time is not written down."""
 
+LIST_CELLS, LIST_LINES = 40, 6
+"""Room that a list keeps beside or above its pane, whatever a person wants."""
+
+PANE_CELLS, PANE_LINES = 24, 4
+"""The least of a pane."""
+
+STEP_CELLS, STEP_LINES = 4, 1
+"""What a key moves the line between them by."""
+
 NO_SORT: Final = "no sortable column"
 
-_OF_ROWS: Final = frozenset({"filter", "copy_cell", "copy_row", "explain", "one_out"})
+_OF_ROWS: Final = frozenset({
+    *("filter", "saved", "columns", "copy_cell", "copy_row", "explain", "one_out"),
+})
 """Actions of `rows` that are the screen's; sorting is its table's."""
 
 
@@ -122,6 +138,12 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     beside: ClassVar[str] = "-with-detail"
     """The class of `sizes` with which the detail is beside the list, or below it."""
 
+    across: ClassVar[str] = ""
+    """The class of `sizes` with which the pane stands right of the list; below it without."""
+
+    has_split: ClassVar[bool] = True
+    """Whether a person may move the line between the list and the pane."""
+
     question_cells: ClassVar[Mapping[int, int]] = {160: 46}
     """Cells of a question before further columns are shown, by the least width of the terminal,
     the largest first."""
@@ -155,7 +177,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             for place, spec in enumerate(self.tables)
         )
         for table, spec in zip(self.lists, self.tables, strict=True):
-            table.is_journal, table.holds = spec.is_journal, spec.holds
+            table.newest_on_top, table.keeps_row = spec.newest_on_top, spec.keeps_row
             table.newest_by = spec.sort if spec.falling else ""
         self.tabs = SegmentedControl(id=f"{name}-which")
         self.line = FilterLine(typed)
@@ -165,6 +187,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self._whole_search = "", ""
         """The search as typed, and the terms of it that the table in front uses."""
         self.is_wide = kept.wide
+        self._pane_size = kept.pane
+        self._drags = False
         self.take_back: tuple[Command, ...] = ()
         """The commands that undo the last change made here; empty without one."""
         self._shown: object = None
@@ -228,6 +252,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
     def fit(self) -> None:
         """Arrange the widgets for the screen's present size."""
         self._set_classes(self.size)
+        self._divide()
         width = self.size.width
         for table in self.lists:
             table.title_of = self.title_line
@@ -280,12 +305,13 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.keep()
 
     def watched(self) -> object:
-        """The shown part of the newest state; the screen is shown anew once it differs."""
+        """The part of the newest state that is shown; the screen updates once it differs."""
         loaded = tuple(spec.is_loaded(self.state) for spec in self.tables)
-        return attrgetter(*self.watches)(self.state), loaded, self.view.masked
+        fields, notes = attrgetter(*self.watches)(self.state), noted_since(self.state)
+        return fields, loaded, self.view.masked, notes
 
     def show_state(self) -> None:
-        """Show the state anew: parts, rows, header and the row in focus."""
+        """Update parts, rows, header and the row in focus from the state."""
         self.show_parts()
         self.show_rows()
         self.show_header()
@@ -299,6 +325,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     def keep(self) -> None:
         """Keep the order of the first table at once, the rest once it has rested."""
+        if self.is_guest:
+            return
         sort = _sort_text(self.lists[0].state())
         if self.place == 0 and sort != self._sort_kept:
             self._sort_kept = sort
@@ -319,6 +347,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
             self.line.typed if self.is_searched else "",
             tuple(table.state() for table in self.lists),
             self.choices(),
+            self._pane_size,
         )
 
     def choices(self) -> Mapping[str, str]:
@@ -394,8 +423,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         return self.table.order.cursor
 
     def row_to_return_to(self) -> str | None:
-        """Key of the row under the cursor; None in a journal where nobody has moved it."""
-        is_at_newest = self.spec.is_journal and not self.table.is_moved
+        """Key of the row under the cursor; None if it follows the newest row."""
+        is_at_newest = self.spec.newest_on_top and not self.table.is_moved
         return None if is_at_newest else self.current_row()
 
     def leave(self) -> None:
@@ -432,7 +461,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         return next((place for place, is_here in enumerate(holds) if is_here), self.place)
 
     def _notify_no_row(self) -> None:
-        is_empty = not len(self.table.order) and not self.table.has_just_fallen
+        is_empty = not len(self.table.order) and not self.table.has_lost_row
         if self.table.order.cursor and not is_empty:
             show_row_gone(self)
         else:
@@ -526,7 +555,7 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         order = self.table.order
         if self.table.awaits_cursor:
             return
-        if (order.cursor_lost or self.table.has_just_fallen) and len(order):
+        if (order.cursor_lost or self.table.has_lost_row) and len(order):
             self.table.put_cursor(order.key_at(0))
 
     # -- the actions ----------------------------------------------------------------------------
@@ -640,6 +669,44 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         else:
             self.table.pick_sort(column)
 
+    def action_saved(self) -> None:
+        """List the saved filters of this screen: apply one, save the one in force, remove one."""
+        from service_tui.console.forms.saved_filters import (  # noqa: PLC0415 - not in the first frame
+            SavedFilters,
+        )
+
+        in_force = self.filter_to_save()
+        dialog = SavedFilters(self.state, self.now, self.name_in_keys, in_force)
+        self.open_dialog(dialog, self.apply_filter)
+
+    def filter_to_save(self) -> "NamedFilter":
+        """The filter in force, without a name."""
+        from service_tui.console.saved import NamedFilter  # noqa: PLC0415 - not in the first frame
+
+        return NamedFilter("", self.place, self.line.typed, self.choices())
+
+    def apply_filter(self, saved: "NamedFilter") -> None:
+        """Filter as it was saved, instead of what is in force."""
+        if saved.tab != self.place and saved.tab < len(self.lists):
+            self.bring_forward(saved.tab)
+        self.show_all()
+        self.restore_choices(saved.choices)
+        self.line.put(saved.search)
+        self.narrow(saved.search)
+        self.table.focus()
+
+    def action_columns(self) -> None:
+        """List the columns of the table in front, to show, hide and move them."""
+        from service_tui.console.forms.column_menu import (  # noqa: PLC0415 - not in the first frame
+            ColumnMenu,
+        )
+
+        table = self.table
+        choices, shown = table.column_choices, table.shown_columns
+        columns = whole_order(table.columns, choices)
+        dialog = ColumnMenu(self.state, self.now, columns, choices, shown)
+        self.open_dialog(dialog, table.choose_columns)
+
     def action_wide(self) -> None:
         """Give the pane's room to the list, or take it back."""
         why = self.list_reason("wide")
@@ -650,6 +717,83 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         self.fit()
         self.call_after_refresh(self.show_in_room)
         self.show_toast("list over the whole width" if self.is_wide else "list and detail")
+
+    # -- the line between the list and the pane --------------------------------------------------
+
+    @property
+    def split_part(self) -> Widget | None:
+        """What lies behind the line that a person can move; None without one."""
+        is_shown = self.has_split and self.shows_detail and not self.has_class("-opened")
+        return self.pane if is_shown else None
+
+    @property
+    def _is_across(self) -> bool:
+        return bool(self.across) and self.has_class(self.across)
+
+    @property
+    def has_pane_size(self) -> bool:
+        """True if the person has moved the line that stands there now."""
+        return bool(self._pane_size[0 if self._is_across else 1])
+
+    def _divide(self) -> None:
+        """Give the pane as much room as the person wants, and leave the list enough to be read."""
+        part = self.split_part
+        if part is None:
+            return
+        width, height = self._pane_size
+        cells = max(0, min(width, self.size.width - LIST_CELLS)) if self._is_across else 0
+        lines = 0 if self._is_across else max(0, min(height, self.size.height - LIST_LINES))
+        styles = part.styles
+        styles.width = styles.max_width = cells or None
+        styles.height = lines or None
+
+    def move_split(self, size: int) -> None:
+        """Give the pane so many cells or lines."""
+        width, height = self._pane_size
+        if self._is_across:
+            size = max(PANE_CELLS, min(size, self.size.width - LIST_CELLS))
+            self._pane_size = size, height
+        else:
+            size = max(PANE_LINES, min(size, self.size.height - LIST_LINES))
+            self._pane_size = width, size
+        self.fit()
+        self.call_after_refresh(self.show_in_room)
+
+    def action_split(self, by: int) -> None:
+        """Make the pane larger (1) or smaller (-1)."""
+        part = self.split_part
+        if part is None:
+            self.show_toast("no detail beside the list", "warn")
+        elif self._is_across:
+            self.move_split(part.outer_size.width + STEP_CELLS * by)
+        else:
+            self.move_split(part.outer_size.height + STEP_LINES * by)
+
+    @on(events.MouseDown)
+    def _begin_to_drag(self, event: events.MouseDown) -> None:
+        part = self.split_part
+        if part is None or not part.region.contains(event.screen_x, event.screen_y):
+            return
+        x, y = part.region.offset
+        if (event.screen_x == x) if self._is_across else (event.screen_y == y):
+            event.stop()
+            self._drags = True
+            self.capture_mouse()
+
+    @on(events.MouseMove)
+    def _drag(self, event: events.MouseMove) -> None:
+        part = self.split_part
+        if self._drags and part is not None:
+            event.stop()
+            right, bottom = part.region.right, part.region.bottom
+            self.move_split(right - event.screen_x if self._is_across else bottom - event.screen_y)
+
+    @on(events.MouseUp)
+    def _drop(self, event: events.MouseUp) -> None:
+        if self._drags:
+            event.stop()
+            self._drags = False
+            self.release_mouse()
 
     def action_copy_cell(self) -> None:
         """Copy the row's name."""

@@ -1,4 +1,4 @@
-"""What a person set on a screen, as a preference keeps it for the next start."""
+"""The layout of a screen (list, search, width) as a preference stores it."""
 
 import json
 from collections.abc import Mapping
@@ -11,6 +11,9 @@ from service_tui.desk.checked_records import UNREADABLE, tree_of, value_of
 VIEW: Final = "view."
 """The preference of a screen is called so, with the screen's name."""
 
+BESIDE: Final = "beside."
+"""The preference that names what stands beside a screen is called so, with the screen's name."""
+
 LAST_SCREEN: Final = "view"
 """The preference that names the screen in front."""
 
@@ -19,7 +22,8 @@ LAST_SCREEN: Final = "view"
 class ViewMemory:
     """The list in front, the search, the width, and the layout of every list.
 
-    `choices` holds what a screen keeps beside that, by its own names.
+    `choices` holds what a screen keeps beside that, by its own names; `pane` the cells of the pane
+    beside the list and the lines of the one below it, 0 for the usual ones.
     """
 
     tab: int = 0
@@ -27,6 +31,7 @@ class ViewMemory:
     search: str = ""
     lists: tuple[TableState, ...] = ()
     choices: Mapping[str, str] = field(default_factory=dict[str, str])
+    pane: tuple[int, int] = (0, 0)
 
     def to_text(self) -> str:
         """The memory as a preference keeps it."""

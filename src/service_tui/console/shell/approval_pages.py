@@ -1,4 +1,4 @@
-"""Decisions about the trades that agents ask for, from anywhere."""
+"""Opens pending trades of agents for a decision, from any screen."""
 
 from dataclasses import replace
 from typing import Final
@@ -7,8 +7,8 @@ from service_tui.console.actions import rewound_reason
 from service_tui.console.freshness import is_answered
 from service_tui.console.messages import ApprovalRequested, GoTo, ToastMessage
 from service_tui.console.shell.views import Views
-from service_tui.desk.commands.agents import ApproveHeld, ReadDay, RefuseHeld
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.commands.agents import ApproveTrade, ReadDay, RefuseTrade
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.slices.topics import Topic
 
 TYPED_AHEAD: Final = "no more approvals: last keys ignored"
@@ -29,24 +29,24 @@ class ApprovalPages:
     def open(self) -> None:
         """List the waiting trades; the only one is opened at once."""
         app = self._app
-        held = app.desk_state.supervision.held
-        if not held:
+        pending = app.desk_state.supervision.pending_trades
+        if not pending:
             none = "no approvals pending"
             if app.desk_state.service.embedded and not is_answered(app.desk_state, Topic.FLEET):
                 none = "approvals not loaded yet"
             # A warning stays until it is seen: it explains a key without effect.
             app.post_message(ToastMessage(none, "warn"))
             return
-        first, *others = held
+        first, *others = pending
         if others:
-            app.post_message(GoTo("approvals", first.held_id))
+            app.post_message(GoTo("approvals", first.pending_id))
         else:
             self._decide(first)
 
     def open_requested(self, message: ApprovalRequested) -> None:
         """Open this trade only: it may have been decided a moment ago."""
-        for trade in self._app.desk_state.supervision.held:
-            if trade.held_id == message.held_id:
+        for trade in self._app.desk_state.supervision.pending_trades:
+            if trade.pending_id == message.pending_id:
                 self._decide(trade, refuse=message.refuse)
                 return
         self._app.post_message(ToastMessage("trade no longer pending", "info"))
@@ -62,7 +62,7 @@ class ApprovalPages:
         app.give(ReadDay())
         app.push_screen(Report(app.desk_state, app.now, first=first or ""))
 
-    def _submit(self, decision: ApproveHeld | RefuseHeld) -> None:
+    def _submit(self, decision: ApproveTrade | RefuseTrade) -> None:
         """Give a decision to the desk; only an accepted one leads to the next trade."""
         if self._app.give(decision):
             self._app.rest_keys(NOT_SENT)
@@ -71,7 +71,7 @@ class ApprovalPages:
 
     def _open_next(self) -> None:
         """Open the next waiting trade; keys typed ahead do not apply to it."""
-        left = self._app.desk_state.supervision.held
+        left = self._app.desk_state.supervision.pending_trades
         self._app.rest_keys(TOO_EARLY if left else TYPED_AHEAD)
         if left:
             self._decide(left[0], is_next=True)
@@ -83,7 +83,9 @@ class ApprovalPages:
             self._app.post_message(ToastMessage(why, "warn"))
         return bool(why)
 
-    def _decide(self, trade: HeldView, *, is_next: bool = False, refuse: bool = False) -> None:
+    def _decide(
+        self, trade: PendingTradeView, *, is_next: bool = False, refuse: bool = False
+    ) -> None:
         from service_tui.console.forms.approval import (  # noqa: PLC0415 - not at first
             ApprovalForm,
             is_real,
@@ -97,13 +99,13 @@ class ApprovalPages:
         ):
             return
 
-        def decided(decision: ApproveHeld | RefuseHeld | None) -> None:
-            if isinstance(decision, ApproveHeld) and is_real(trade, app.desk_state):
+        def decided(decision: ApproveTrade | RefuseTrade | None) -> None:
+            if isinstance(decision, ApproveTrade) and is_real(trade, app.desk_state):
                 confirm_real(decision)
             elif decision is not None:
                 self._submit(decision)
 
-        def confirm_real(order: ApproveHeld) -> None:
+        def confirm_real(order: ApproveTrade) -> None:
             def answered(confirmed: bool | None) -> None:  # noqa: FBT001 - a dialog's result
                 if confirmed:
                     self._submit(replace(order, confirmed=True))

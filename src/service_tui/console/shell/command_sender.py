@@ -11,16 +11,17 @@ from service_tui.console.reasons import reason_text, without_amounts
 from service_tui.console.replay_text import READINGS
 from service_tui.desk.command import Command
 from service_tui.desk.commands.agents import (
-    ApproveHeld,
+    ApproveTrade,
     NoteConfirmed,
     ReadDay,
     ReadLog,
-    RefuseHeld,
+    RefuseTrade,
     WatchAgent,
     WatchHoldings,
 )
 from service_tui.desk.commands.drill import BeginDrill, EndDrill
 from service_tui.desk.commands.halt import Halt
+from service_tui.desk.commands.research import ReadEvaluations
 from service_tui.desk.commands.settings import SetPreference, SetSpeed, WatchMarket
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.freshness import TRADED_ON, untradable
@@ -112,9 +113,9 @@ class CommandSender:
             return why
         if isinstance(command, SetSpeed):
             self._paces, self._pace_at = [*self._requested_paces(now), command.speed], now
-        if isinstance(command, ApproveHeld | RefuseHeld):
+        if isinstance(command, ApproveTrade | RefuseTrade):
             after = max((notice.notice_id for notice in state.notices), default=0)
-            self._decided[command.held_id] = _Decided(now, command.describe(), after)
+            self._decided[command.pending_id] = _Decided(now, command.describe(), after)
         self._submit(command)
         return ""
 
@@ -138,17 +139,17 @@ class CommandSender:
 
     def _without_decided(self, state: DeskState, now: Timestamp) -> DeskState:
         """The state without the trades decided here a moment ago."""
-        held = state.supervision.held
-        listed = {trade.held_id for trade in held}
+        pending = state.supervision.pending_trades
+        listed = {trade.pending_id for trade in pending}
         self._decided = {
-            held_id: decided
-            for held_id, decided in self._decided.items()
-            if held_id in listed and decided.may_take_effect(state, now)
+            pending_id: decided
+            for pending_id, decided in self._decided.items()
+            if pending_id in listed and decided.may_take_effect(state, now)
         }
         if not self._decided:
             return state
-        left = tuple(trade for trade in held if trade.held_id not in self._decided)
-        return replace(state, supervision=replace(state.supervision, held=left))
+        left = tuple(trade for trade in pending if trade.pending_id not in self._decided)
+        return replace(state, supervision=replace(state.supervision, pending_trades=left))
 
     def _requested_paces(self, now: Timestamp) -> list[int]:
         return self._paces if now - self._pace_at < PACE_S else []
@@ -180,7 +181,7 @@ class CommandSender:
         match command:
             case SetPreference():
                 self._kept[f"{command.kind} {command.name}"] = command
-            case WatchMarket() | WatchAgent() | WatchHoldings() | ReadLog():
+            case WatchMarket() | WatchAgent() | WatchHoldings() | ReadLog() | ReadEvaluations():
                 self._kept[command.kind] = command
             case RequestQuote() | NoteConfirmed() | ReadDay():
                 # An open ticket shows itself that nothing can be traded yet.

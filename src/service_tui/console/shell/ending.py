@@ -1,4 +1,4 @@
-"""The end of the program: begun by a key, a signal or a lost terminal, over within a bound."""
+"""Ends the program after a key, a signal or a lost terminal, within a time limit."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Report of a fault of our own without any value: places only."""
+"""Reports a crash of the program without any value: only the places in the code."""
 
 import logging
 from collections.abc import Iterator

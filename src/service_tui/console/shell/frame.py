@@ -55,9 +55,10 @@ WEB_DRIVER: Final = "textual.drivers.web_driver"
 
 TOAST_S: Final = 5.0
 TOAST_MAX: Final = 240
+"""Duration and longest text of a toast."""
+
 TOASTS_SHOWN: Final = 4
 """Toasts at one time: a repeated one replaces itself, and the oldest goes first."""
-"""Duration and longest text of a toast."""
 
 _TONES: Final[dict[str, tuple[str, SeverityLevel]]] = {
     "info": ("", "information"),

@@ -78,7 +78,7 @@ class Notifier:
             muted=muted_kinds(put_aside(state).topics()),
         )
         self.unseen += result.unseen
-        # An event without a notice any more is told no second time: it needs no keeping.
+        # An event whose notice is gone cannot be notified twice: forget it.
         self._counted = (self._counted | result.events) & {one.about for one in state.notices}
         self._show(result.toasts, masked=masked)
         if result.bell:
@@ -114,8 +114,8 @@ class Notifier:
     def _show(self, toasts: tuple[Toast, ...], *, masked: bool) -> None:
         """Show one toast a kind: a newer one replaces the former."""
         for toast in toasts:
-            message = self.prefix + _toast_text(toast, masked=masked)
-            shown = self._frame.show_toast(message, toast.tone, toast.kind.value)
+            text = self.prefix + _toast_text(toast, masked=masked)
+            shown = self._frame.show_toast(text, toast.tone, toast.kind.value)
             self._toasts[toast.kind] = toast, shown
 
 

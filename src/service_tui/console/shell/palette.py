@@ -22,6 +22,7 @@ from service_tui.console.messages import (
     DrillRequested,
     GoTo,
     KeyChosen,
+    OwnCommandChosen,
     TourRequested,
 )
 from service_tui.console.screens.settings.table import THEME, settings
@@ -32,6 +33,8 @@ from service_tui.console.widgets.numbered_view import NumberedView
 from service_tui.desk.commands.agents import ExportData
 from service_tui.desk.commands.research import EndSession, ResetSession
 from service_tui.desk.commands.settings import SetPreference
+from service_tui.desk.own_notes import day_text, notes_of
+from service_tui.desk.slices.own_notes import NoteOn
 from service_tui.folding import folded, folded_with_places
 
 HITS_MAX: Final = 15
@@ -115,7 +118,13 @@ class ActionsProvider(DeskProvider):
             given = CommandGiven(ExportData())
             shown = Text(f"{shown_key(key_named('app.agents'))} {shown_key(export)}", "accent")
             candidates.append(Candidate(export.label, shown, given, Text(export.tooltip, "muted")))
-        return [*candidates, *self._elsewhere()]
+        return [*candidates, *self._own(), *self._elsewhere()]
+
+    def _own(self) -> Iterator[Candidate]:
+        """The commands of the person's own that work on the screen in front."""
+        for name, cap, does in self.front.program.own_commands():
+            tail = Text(formats.plain(does, NAME_MAX).plain, "muted")
+            yield Candidate(name, Text(cap, "accent"), OwnCommandChosen(name), tail, does)
 
     def _elsewhere(self) -> Iterator[Candidate]:
         """The actions of the other screens; a choice shows the screen, where the key works."""
@@ -158,6 +167,23 @@ class MarketsProvider(DeskProvider):
             tail = formats.price(market.price)
             name = page_name(market)
             yield Candidate(market.question, Text("market", "muted"), where, tail, name)
+
+
+class NotesProvider(DeskProvider):
+    """Any note of one's own by its text; a choice shows what it is on."""
+
+    def candidates(self) -> Iterable[Candidate]:
+        """The notes of the person at this console, unless amounts are masked."""
+        if self.front.view.masked:
+            return
+        for note in notes_of(self.front.state):
+            noted = note.noted
+            if noted.on is NoteOn.DAY:
+                where, tail = GoTo("timeline"), day_text(noted.key)
+            else:
+                where, tail = GoTo("markets", noted.market_id), noted.about
+            shown = Text(formats.plain(tail, NAME_MAX).plain, "muted")
+            yield Candidate(note.text, Text("own note", "muted"), where, shown, tail)
 
 
 class PositionsProvider(DeskProvider):

@@ -92,7 +92,7 @@ class _Pasting:
         self._parts: list[str] = []
         self._room = PASTE_MAX
         self._last = ""
-        self._held = ""
+        self._begun = ""
 
     def take(self, data: str) -> str | None:
         """Take what came; what stands behind the mark that ends the paste, None without one."""
@@ -108,13 +108,13 @@ class _Pasting:
     def key_in(self, data: str, *, is_quiet: bool) -> str | None:
         """The function key that came alone, maybe in pieces; None where a text came.
 
-        Empty: what came may become one, and is held until more comes.
+        Empty: what came may become one, and is kept until more comes.
         """
-        began = self._held + data
-        if not ((self._held or is_quiet) and _begins_a_key(began)):
-            self.take(self._held)
+        began = self._begun + data
+        if not ((self._begun or is_quiet) and _begins_a_key(began)):
+            self.take(self._begun)
             began = data if is_quiet and _begins_a_key(data) else ""
-        self._held = began
+        self._begun = began
         if not began:
             return None
         return began if began in _FUNCTION_KEYS else ""
@@ -127,7 +127,7 @@ class _Pasting:
     @property
     def half(self) -> str:
         """The end of all that came, which may be the first half of a mark."""
-        return (self._last + self._held)[-_HALF_A_MARK:]
+        return (self._last + self._begun)[-_HALF_A_MARK:]
 
     def _keep(self, text: str) -> None:
         kept = text[: self._room]
@@ -245,7 +245,7 @@ class KeyParser(XTermParser):
             return
 
     def parse_mouse_code(self, code: str) -> Message | None:
-        """The mouse message. Its place is in cells: no other unit was asked for.
+        """The mouse message. Its position is in cells: pixels were never requested.
 
         Textual takes it for pixels from the first report of a window's size on, also from a
         terminal that counts cells: every click would land near the upper left corner.
@@ -350,7 +350,7 @@ class Terminal(Losable, LinuxDriver):
         return of_a_window(size) or size
 
     def _enable_mouse_pixels(self) -> None:
-        """Ask for nothing: not every terminal that reports its size counts pixels when asked."""
+        """Request no pixels: some terminals that report their size do not switch to them."""
 
     def run_input_thread(self) -> None:
         """Read input until the end; invalid input is dropped without ending the thread."""
@@ -384,7 +384,7 @@ class Terminal(Losable, LinuxDriver):
         thread = self._key_thread
         if self._auto_restart and thread is not None and thread.is_alive():
             self.suspend_application_mode()
-            # All is painted anew: the terminal has forgotten it.
+            # Everything is painted again: the terminal has lost its content.
             self._must_signal_resume = True
         super()._sigcont_application()  # pyright: ignore[reportUnknownMemberType]
 

@@ -2,11 +2,11 @@
 
 import asyncio
 import importlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, ClassVar, Final, cast
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,10 +18,10 @@ from textual.screen import Screen
 from textual.timer import Timer, TimerCallback
 from textual.widget import Widget
 
-from service_tui.console.keys import KEYS, KeyBinding, action_name, cap
+from service_tui.console.keys import KEYS, KeyBinding, action_name, cap, key_named
 from service_tui.console.messages import GoTo, HelpRequested, KeyChosen
 from service_tui.console.parts.table_screen import TableScreen
-from service_tui.console.parts.view_memory import LAST_SCREEN
+from service_tui.console.parts.view_memory import BESIDE, LAST_SCREEN
 from service_tui.console.shell import fatal
 from service_tui.console.shell.frame import Base, FramedApp, TooSmall
 from service_tui.console.theme import Themes
@@ -36,6 +36,9 @@ from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
+if TYPE_CHECKING:
+    from service_tui.console.parts.beside import Beside
+
 VIEWS_MAX: Final = 50
 """Longest history: as far back as a person remembers."""
 
@@ -48,6 +51,12 @@ SETTLED_S: Final = 3.0
 FAULTS_MAX: Final = 5
 FAULTS_WITHIN_S: Final = 10.0
 """More closed screens and dialogs than these in that time are no fault of one screen."""
+
+BESIDE_FROM: Final = 160
+"""Least width of the terminal for two at once. Source: ux, "Looks"."""
+
+CHART: Final = "chart:"
+"""Begins the name of a chart beside a screen; a screen is named as in `keys.py`."""
 
 FAILED: Final = "{title} failed and was closed: open it again with {key}; details in the log"
 DIALOG_FAILED: Final = (
@@ -112,6 +121,21 @@ SCREENS: Final = {
 """Module and class of each screen; imported at its first visit."""
 
 
+@cache
+def _besides(front: str) -> Mapping[str, str]:
+    """What can stand beside a screen, each with its title."""
+    from service_tui.console.charts.sources import ChartName  # noqa: PLC0415 - not at first
+
+    opened = {key.action: key for key in KEYS if key.group == "app"}
+    screens = {
+        name: f"{cap(key.ident)} {key.label}"
+        for name in SCREENS
+        if name != front and (key := opened.get(f"go('{name}')")) is not None
+    }
+    charts = {f"{CHART}{name.value}": f"chart: {name.value}" for name in ChartName}
+    return {"": "nothing", **screens, **charts}
+
+
 def _part_of(node: DOMNode) -> NumberedView | Screen[object] | None:
     """What can be closed alone of what holds a widget: its screen of ours, or a dialog."""
     for one in node.ancestors_with_self:
@@ -171,6 +195,7 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
             "ActionsProvider",
             "MarketsProvider",
             "PositionsProvider",
+            "NotesProvider",
             "AgentsProvider",
             "SettingsProvider",
             "SessionsProvider",
@@ -190,6 +215,7 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
         self._failed: list[NumberedView | Screen[object]] = []
         self._faults: list[float] = []
         self._in_front_since = 0.0
+        self._beside: Beside | None = None
 
     def compose(self) -> ComposeResult:
         """Top bar, banner, screens, key bar."""
@@ -293,11 +319,25 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
         if part in self._failed:
             return False
         if isinstance(part, NumberedView):
-            return part is self.front or part is self.deck.visited(part.name_in_keys)
+            known = self.front, self.deck.visited(part.name_in_keys), self._guest
+            return any(part is one for one in known)
         return part in self.screen_stack
+
+    @property
+    def _guest(self) -> NumberedView | None:
+        """The screen beside the one in front."""
+        part = None if self._beside is None else self._beside.part
+        return part if isinstance(part, NumberedView) else None
 
     async def _close(self, part: NumberedView | Screen[object]) -> None:
         """Close what failed; the console goes on with what lies below."""
+        if self._beside is not None and isinstance(part, NumberedView) and part is self._guest:
+            beside, self._beside = self._beside, None
+            await beside.remove()
+            self._failed.remove(part)
+            self.give(SetPreference(f"{BESIDE}{self.front.name_in_keys}", ""))
+            self._tell_failed(part.name_in_keys, part.title)
+            return
         if isinstance(part, NumberedView):
             async with self._switching:
                 if part is self.front:
@@ -335,9 +375,74 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
             return ""
         if key.group != "app":
             return self.front.disabled_reason(key)
+        if key.ident == "app.beside" and self.size.width < BESIDE_FROM:
+            return f"from {BESIDE_FROM} columns on"
         if action_name(key.action) in {"history", "last_screen"} and self._trail.last is None:
             return "no previous view"
         return ""
+
+    def action_beside(self) -> None:
+        """Choose a second list or chart beside the screen in front; it is kept of this screen."""
+        from service_tui.console.forms.beside_menu import BesideMenu  # noqa: PLC0415 - not at first
+
+        why = self.disabled_reason(key_named("app.beside"))
+        if why:
+            self.show_toast(f"beside: {why}", "warn")
+            return
+        front = self.front.name_in_keys
+        menu = BesideMenu(self.desk_state, self.now, _besides(front), self._beside_of(front))
+
+        def chosen(name: str | None) -> None:
+            if name is not None:
+                self.give(SetPreference(f"{BESIDE}{front}", name))
+                self.show_state()
+
+        self.push_screen(menu, chosen)
+
+    def _beside_of(self, front: str) -> str:
+        """The view beside a screen; empty if there is none or no room for it."""
+        kept = self.desk_state.preferences.get(f"{BESIDE}{front}", "")
+        # Nothing for what a file of another program names.
+        has_room = self.size.width >= BESIDE_FROM
+        return kept if kept and has_room and kept in _besides(front) else ""
+
+    def show_beside(self) -> None:
+        """Show the newest state beside the screen in front, or have its second one changed."""
+        wanted, beside = self._beside_of(self.front.name_in_keys), self._beside
+        if wanted != ("" if beside is None else beside.chosen):
+            self.call_later(self._change_beside)
+        elif beside is not None and beside.is_attached and not self._is_failed(beside):
+            with self.contained():
+                beside.show(self.desk_state, self.now, self.front)
+
+    def _is_failed(self, beside: "Beside") -> bool:
+        return isinstance(beside.part, NumberedView) and self.has_failed(beside.part)
+
+    async def _change_beside(self) -> None:
+        async with self._switching:
+            front = self.front.name_in_keys
+            wanted = self._beside_of(front)
+            if self._beside is not None and self._beside.chosen != wanted:
+                beside, self._beside = self._beside, None
+                beside.leave()
+                await beside.remove()
+            if self._beside is None and wanted:
+                beside = self._made_beside(wanted, _besides(front)[wanted])
+                # Awaited: its parts can only be filled afterwards.
+                await self.deck.mount(beside)
+                self._beside = beside
+        self.show_beside()
+
+    def _made_beside(self, name: str, title: str) -> "Beside":
+        from service_tui.console.charts.sources import ChartName  # noqa: PLC0415 - not at first
+        from service_tui.console.parts.beside import Beside, BesideChart  # noqa: PLC0415 - nor this
+
+        chart = name.removeprefix(CHART)
+        if chart != name:
+            part = BesideChart(ChartName(chart), self.desk_state, self.now)
+        else:
+            part = self._made(name)
+        return Beside(name, title, part)
 
     async def action_go(self, name: str, row: str | None = None) -> None:
         """Show a screen as it was left, and there the row with this key if one is given."""
@@ -346,6 +451,11 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
             front.focus_row(row)
         else:
             await self._bring(self._trail.left_at(front.row_to_return_to()).go(View(name, row)))
+
+    def rows_seen(self) -> tuple[str, ...]:
+        """The rows of the views so far, each once, the newest first."""
+        rows = [view.row for view in reversed(self._trail.views) if view.row]
+        return tuple(dict.fromkeys(rows))
 
     async def action_history(self, by: int) -> None:
         """Go back (-1) or forward (1) in the history."""
@@ -393,7 +503,9 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
         from service_tui.console.command_line.verbs import VERBS  # noqa: PLC0415 - not at first
         from service_tui.console.forms.help import Help  # noqa: PLC0415 - nor this
 
-        front, usages = self.front, tuple((verb.usage, verb.help) for verb in VERBS)
+        front = self.front
+        own = tuple((name, f"{does} ({cap})") for name, cap, does in self._program.own_commands())
+        usages = (*own, *((verb.usage, verb.help) for verb in VERBS))
         self.push_screen(
             Help(front.name_in_keys, front.title, self.disabled_reason, usages, typed=word)
         )

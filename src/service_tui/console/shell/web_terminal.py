@@ -1,4 +1,4 @@
-"""A terminal in a browser: what `terminal` is for one that is a file."""
+"""A terminal in a browser; the counterpart of `terminal`, which uses a file."""
 
 from textual.drivers import web_driver
 from textual.drivers.web_driver import WebDriver

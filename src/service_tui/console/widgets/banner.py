@@ -120,9 +120,9 @@ def _old(state: DeskState, now: Timestamp) -> Iterator[LastingCondition]:
     stale = stale_topic(state, now)
     if stale is not None:
         topic, age = stale
-        message = f"{topic.value} {formats.duration(age)} old; {cap('app.refresh')} refreshes"
+        text = f"{topic.value} {formats.duration(age)} old; {cap('app.refresh')} refreshes"
         why = formats.plain(failures.get(topic, ""), PROBLEM_MAX).plain
-        yield LastingCondition("stale", "stale", f"{message}: {why}" if why else message)
+        yield LastingCondition("stale", "stale", f"{text}: {why}" if why else text)
     for topic, problem in failures.items():
         if topic not in state.seen and topic not in OPTIONAL and not state.from_cache:
             why = formats.plain(problem, PROBLEM_MAX).plain
@@ -137,8 +137,8 @@ def _breaker(state: DeskState, now: Timestamp) -> Iterator[LastingCondition]:
         left = reactor.breaker.left_s(now)
         again = f" for {formats.duration(left)}" if left is not None else ""
         shows = f"{cap('app.reactor')} shows details"
-        message = f"reactor paused after failures{again}: signals skipped; {shows}"
-        yield LastingCondition("warn", "breaker", message)
+        text = f"reactor paused after failures{again}: signals skipped; {shows}"
+        yield LastingCondition("warn", "breaker", text)
 
 
 def _halter(state: DeskState) -> str:
@@ -155,35 +155,35 @@ def _halt(state: DeskState) -> Iterator[LastingCondition]:
     if halt is None:
         if state.halted_since is not None:
             key = cap("app.halt")
-            message = f"service halted by {_halter(state)}: no buys possible; {key} halts here too"
-            yield LastingCondition("loss", HALTED, message)
+            text = f"service halted by {_halter(state)}: no buys possible; {key} halts here too"
+            yield LastingCondition("loss", HALTED, text)
         return
     if halt.is_resuming:
-        message = "resuming; buys still blocked"
+        text = "resuming; buys still blocked"
     elif halt.exits is not None and not halt.exits.is_over:
-        message = f"selling positions, buys blocked; {cap('app.halt')} shows progress"
+        text = f"selling positions, buys blocked; {cap('app.halt')} shows progress"
     elif halt.missing or not halt.acks:
         missing = counted(halt.missing, "acknowledgement") if halt.missing else "acknowledgements"
-        message = f"buys blocked on this desk; {missing} missing, {cap('app.halt')} shows which"
+        text = f"buys blocked on this desk; {missing} missing, {cap('app.halt')} shows which"
     else:
-        message = (
+        text = (
             f"all sources halted, no buys; {cap('app.halt')} shows details and sells all, "
             f"{cap('app.resume')} resumes"
         )
-    yield LastingCondition("loss", HALTED, message)
+    yield LastingCondition("loss", HALTED, text)
 
 
 def _connection(state: DeskState, now: Timestamp, started_at: Timestamp) -> list[LastingCondition]:
     service = state.service
     if service.phase is Phase.UNAUTHORIZED:
-        message = "the service rejects this API key: check blanks, prefix and host"
-        return [LastingCondition("loss", "key refused", message)]
+        text = "the service rejects this API key: check blanks, prefix and host"
+        return [LastingCondition("loss", "key refused", text)]
     if service.phase is Phase.OFFLINE:
         since = service.last_ok_at
         lost = f"for {formats.duration(now - since)}" if since is not None else "since the start"
         why = formats.plain(service.problem, PROBLEM_MAX).plain or "no answer"
-        message = f"{lost}: {why}. Retrying every few seconds; {cap('app.refresh')} retries now"
-        return [LastingCondition("loss", "offline", message)]
+        text = f"{lost}: {why}. Retrying every few seconds; {cap('app.refresh')} retries now"
+        return [LastingCondition("loss", "offline", text)]
     waited = now - started_at
     elapsed = f", {formats.duration(waited)} so far" if waited > SLOW_OPENING_S else ""
     if state.from_cache:
@@ -193,8 +193,8 @@ def _connection(state: DeskState, now: Timestamp, started_at: Timestamp) -> list
             )
         ]
     if service.phase is Phase.CONNECTING:
-        message = f"waiting for the first answers{elapsed}"
-        return [LastingCondition("muted", "connecting", message)]
+        text = f"waiting for the first answers{elapsed}"
+        return [LastingCondition("muted", "connecting", text)]
     return []
 
 

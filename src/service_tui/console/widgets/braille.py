@@ -169,15 +169,15 @@ def _spans(points: Sequence[Point], frame: PlotFrame) -> list[_Span | None]:
     per_dot = width / (frame.last - frame.first) if frame.last > frame.first else 0.0
     spans: list[_Span | None] = [None] * width
     filled = -1
-    held: _Span | None = None
+    level: _Span | None = None
     for at, value in points:
         x = min(width - 1, max(0, int((at - frame.first) * per_dot)))
         if x > filled:
-            spans[filled + 1 : x] = [held] * (x - filled - 1)
+            spans[filled + 1 : x] = [level] * (x - filled - 1)
             spans[x] = (value, value, value)
         else:
             lowest, highest, _ = spans[x] or (value, value, value)
             spans[x] = (min(lowest, value), max(highest, value), value)
-        filled, held = x, (value, value, value)
-    spans[filled + 1 :] = [held] * (width - filled - 1)
+        filled, level = x, (value, value, value)
+    spans[filled + 1 :] = [level] * (width - filled - 1)
     return spans

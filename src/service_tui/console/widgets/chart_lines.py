@@ -123,6 +123,10 @@ class Picture:
         return line
 
 
+LINE_INKS: Final = ("accent", "profit", "warn", "loss", "foreground", "muted")
+"""The colours of several lines, in their order; each line ends in its number besides."""
+
+
 def several(lines: Sequence[Sequence[Point]], frame: PlotFrame) -> list[list[Piece]]:
     """Several lines in one frame: where they meet the first one's colour stays.
 
@@ -131,7 +135,7 @@ def several(lines: Sequence[Sequence[Point]], frame: PlotFrame) -> list[list[Pie
     grid: list[list[Piece]] = [[(" ", "")] * frame.columns for _ in range(frame.rows)]
     drawn = [(place, line) for place, line in enumerate(lines) if line]
     for place, line in drawn:
-        ink = _INKS[place % len(_INKS)]
+        ink = LINE_INKS[place % len(LINE_INKS)]
         for cells, dots in zip(grid, traced(line, frame), strict=True):
             cells[:] = [_over(cell, dot, ink) for cell, dot in zip(cells, dots, strict=True)]
     taken: set[tuple[int, int]] = set()
@@ -140,11 +144,10 @@ def several(lines: Sequence[Sequence[Point]], frame: PlotFrame) -> list[list[Pie
         while (row, column) in taken and column:
             column -= 1
         taken.add((row, column))
-        grid[row][column] = (f"{place + 1}", f"bold {_INKS[place % len(_INKS)]}")
+        grid[row][column] = (f"{place + 1}", f"bold {LINE_INKS[place % len(LINE_INKS)]}")
     return grid
 
 
-_INKS: Final = ("accent", "profit", "warn", "loss", "foreground", "muted")
 _DOTS: Final = 0x2800
 
 

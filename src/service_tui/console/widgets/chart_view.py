@@ -1,4 +1,4 @@
-"""Shows lines that somebody else has drawn, in the colours of the theme."""
+"""Shows lines drawn by another module, in the colours of the theme."""
 
 from collections.abc import Callable, Sequence
 from typing import ClassVar

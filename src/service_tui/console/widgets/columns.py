@@ -1,7 +1,7 @@
 """Columns of a table: content and width of cells, and the cutting of text."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 from rich.cells import cell_len, set_cell_size
@@ -20,6 +20,12 @@ GAP: Final = 2
 
 GUTTER: Final = 2
 """Cells left of the first column: the cursor's bar, and the mark or the row's sign."""
+
+TABLE_MAX: Final = 140
+"""Cells beyond which a table grows by further columns only. Source: ux, "Looks"."""
+
+_NAME_WHOLE: Final = 72
+"""Cells in which a name is whole, as a rule."""
 
 FLEX_LEFT_MIN: Final = 8
 """Narrowest useful cut of the flexible column, when a table is squeezed below all its tiers."""
@@ -94,6 +100,47 @@ class Column(Generic[Row_contra]):
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnChoice:
+    """What a person chose of a column: shown at any width, never, or with None as there is room."""
+
+    id: str
+    shown: bool | None = None
+
+
+def whole_order(
+    columns: Sequence[Column[Row]], choices: Sequence[ColumnChoice]
+) -> tuple[Column[Row], ...]:
+    """Every column in a person's order; a sign in the gutter first.
+
+    A column that was not there when they were chosen stands behind its usual neighbour.
+    """
+    by_id = {column.id: column for column in columns if not column.in_gutter}
+    order = list(dict.fromkeys(choice.id for choice in choices if choice.id in by_id))
+    before = ""
+    for name in by_id:
+        if name not in order:
+            order.insert(order.index(before) + 1 if before else 0, name)
+        before = name
+    signs = (column for column in columns if column.in_gutter)
+    return (*signs, *(by_id[name] for name in order))
+
+
+def arranged(
+    columns: Sequence[Column[Row]], choices: Sequence[ColumnChoice]
+) -> tuple[Column[Row], ...]:
+    """The columns in a person's order, without those that are never shown.
+
+    The flexible column stays, whatever was chosen: a row is known by it.
+    """
+    shown = {choice.id: choice.shown for choice in choices}
+    return tuple(
+        replace(column, tier=0) if shown.get(column.id) and column.tier else column
+        for column in whole_order(columns, choices)
+        if column.flex or shown.get(column.id) is not False
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Placed(Generic[Row]):
     """A displayed column, with its first cell and its width."""
 
@@ -142,7 +189,12 @@ def placed(
     while len(shown) > 1 and _needed(shown, table, known, FLEX_LEFT_MIN) > width:
         del shown[max(place for place, column in enumerate(shown) if not column.flex)]
     flexible = next((column for column in shown if column.flex), None)
-    spare = width - _needed(shown, table, known)
+    needed = _needed(shown, table, known)
+    least = 0 if flexible is None else flexible.width_in(table, known.get(flexible.id))
+    # No further than the eye follows a row from its name to the figures at its end; but a name
+    # that is cut has what room there is.
+    enough = max(text or 0, _NAME_WHOLE) - least
+    spare = min(width - needed, max(TABLE_MAX - needed, enough, 0))
     result: list[Placed[Row]] = []
     left = GUTTER
     for column in shown:

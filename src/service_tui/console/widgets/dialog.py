@@ -52,7 +52,7 @@ class Covered(Screen[Result]):
 
     @on(events.ScreenResume)
     def _keep_styles(self, event: events.ScreenResume) -> None:
-        """Tell Textual not to style the widgets again: mounting has styled them."""
+        """Keep Textual from styling the widgets again: mounting has styled them."""
         event.refresh_styles = False
 
     def _compositor_refresh(self) -> None:

@@ -34,7 +34,8 @@ class ProgramInfo:
 
     `idle_time` holds since when nothing has needed the person; the app updates it. `drills` lists
     the drills that can be played, name and title of each. `has_demo`: a new world begins with demo
-    agents.
+    agents. `own_commands` lists the commands of the person's own that work on the screen in front:
+    name, key and effect of each.
     """
 
     log_path: str = ""
@@ -43,6 +44,7 @@ class ProgramInfo:
     idle_time: IdleTime = field(default_factory=IdleTime)
     drills: Callable[[], tuple[tuple[str, str], ...]] = tuple
     has_demo: bool = False
+    own_commands: Callable[[], tuple[tuple[str, str, str], ...]] = tuple
 
 
 @runtime_checkable
@@ -63,6 +65,9 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
     """The group of keys.py and the name that GoTo uses."""
 
     title: ClassVar[str]
+
+    is_guest: bool = False
+    """Whether it stands beside the screen in front: it keeps nothing and opens nothing."""
 
     program: ProgramInfo = ProgramInfo()
     """Set by the app before the screen is mounted."""

@@ -23,7 +23,7 @@ class OutputView(ScrollView, can_focus=True):
     """
 
     class WidthChanged(Message):
-        """The view has another size: wrapped lines have to be made anew."""
+        """The view has another width: its lines must be wrapped again."""
 
     class Scrolled(Message):
         """Another part is visible, or following has stopped."""

@@ -1,4 +1,16 @@
-"""A table of records: a cursor that stays on its row, sorting, a filter, marks, keys and mouse."""
+"""A table of records: a cursor that stays on its row, sorting, a filter, marks, keys and mouse.
+
+Where the cursor goes when the rows change:
+
+- Its row is still shown: it stays on that row, wherever the row is now.
+- Its row went: it moves to the row now at that place. For a second row keys do nothing, so that no
+  key acts on a row that the person has not seen.
+- Its row went and no row is left: it keeps that place, and the first row that comes later gets it.
+  If the same row comes back, keys work on it at once.
+- Its row was restored from the last run and has not arrived: no row is highlighted until it comes.
+- `newest_on_top`: a newer row takes the cursor along while it is on the top row, or until the
+  person has moved it; with `keeps_row` no longer once the person can see the rows.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,8 +23,8 @@ from textual.message import Message
 from textual.widget import Widget
 
 from service_tui.console.keys import bindings_of
-from service_tui.console.widgets.columns import GAP
-from service_tui.console.widgets.fall import Fall
+from service_tui.console.widgets.columns import GAP, ColumnChoice
+from service_tui.console.widgets.cursor_loss import CursorLoss
 from service_tui.console.widgets.record_view import RecordView
 
 R = TypeVar("R")
@@ -23,13 +35,18 @@ _DOUBLE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """The layout of a table, stored over restarts. `place` is that of the cursor's row."""
+    """The layout of a table, stored over restarts. `place` is that of the cursor's row.
+
+    `falling` is true for a descending order. `columns` are those that the person chose, in their
+    order; empty for the usual ones.
+    """
 
     sort: str | None = None
     falling: bool = False
     cursor: str | None = None
     scroll: int = 0
     place: int = 0
+    columns: tuple[ColumnChoice, ...] = ()
 
 
 class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 - one action a key
@@ -54,24 +71,24 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     _scroll_target: int | None = None
 
-    is_journal: bool = False
-    """Whether the newest row comes on top: the cursor follows it until the person moves it, and
-    again from the top."""
+    newest_on_top: bool = False
+    """True if the newest row is on top: the cursor follows it until the person moves it down, and
+    again once it is back on top."""
 
     newest_by: str = ""
-    """Id of the column by whose falling order the newest row is on top; empty: as the rows come."""
+    """Id of the column that puts the newest row on top, descending; empty: the rows' own order."""
 
-    holds: bool = False
-    """Whether a journal is acted on: once the person can see its rows, the cursor stays on its row
-    until it is moved, or the table is looked at again."""
+    keeps_row: bool = False
+    """True if rows are acted on: once the person can see them, the cursor stays on its row, also
+    when newer ones come, until the person moves it or leaves the table and returns."""
 
     is_moved: bool = False
-    """Whether the person, or a jump to a row, has put the cursor where it is."""
+    """True if the person, or a jump to a row, has put the cursor where it is."""
 
     _is_looked_at = False
 
     awaits_cursor: bool = False
-    """Whether the row of a restored cursor has not come yet: nothing is highlighted until then."""
+    """True until the row of a restored cursor arrives: nothing is highlighted before."""
 
     class RowMessage(Message):
         """An event of one row of a table; None: of no row."""
@@ -99,86 +116,86 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         """A key needed the highlighted row, and there is none: the screen shows so."""
 
     def selected(self) -> R | None:
-        """The highlighted row; None in the moment after the cursor fell on it: actions refuse."""
-        return None if self.has_just_fallen else self._order.selected()
+        """The highlighted row; None for a moment after the cursor lost its own: actions refuse."""
+        return None if self.has_lost_row else self._order.selected()
 
     def highlighted(self) -> R | None:
         """The row under the cursor, for display and not for actions."""
         return self._order.selected()
 
     @property
-    def has_just_fallen(self) -> bool:
-        """True if the cursor fell to a neighbour a moment ago because its row went."""
-        return self._fall.is_fresh
+    def has_lost_row(self) -> bool:
+        """True if the cursor's row went a moment ago and a neighbour is highlighted."""
+        return self._cursor_loss.is_recent
 
-    _fell_into_nothing = False
-    """Whether the cursor still means the row that went: no other took its place."""
+    _lost_last_row = False
+    """True after the cursor's row went and left no row that could take its place."""
 
     @cached_property
-    def _fall(self) -> Fall:
-        return Fall(self)
+    def _cursor_loss(self) -> CursorLoss:
+        return CursorLoss(self)
 
     def show(self, rows: Sequence[R]) -> None:
-        """Show these rows; a cursor whose row went falls to the neighbour at its place.
+        """Show these rows; if the cursor's row went, the row now at its place is highlighted.
 
-        If that row was the last one, the cursor falls to the first row that comes later.
+        The docstring of the module lists where the cursor goes.
         """
         before, was_empty = self._order.index, not self._order.total
         is_restored = self.awaits_cursor
         follows = self._follows_newest()
         known = frozenset(self._order.keys) if follows else frozenset[str]()
         super().show(rows)
-        # A row that only moved up is no newer one: the cursor stays on its row.
+        # A row that only moved up is not a newer one: the cursor stays on its row.
         has_newer = bool(self._order.index) and self._order.key_at(0) not in known
         if follows and has_newer and not self._order.marked:
             # Newer rows came on top: keys do nothing until the person has seen them.
-            self._fall_to(0)
+            self._move_to_neighbour(0)
             return
         if before is None and not is_restored:
-            # A restored layout has its own place; a cursor that was put on a row shows that row.
+            # Scroll to a cursor that was put on a row; a restored layout has its own scrolling.
             self._follow()
         self.awaits_cursor = self.awaits_cursor and self._order.index is None
         is_lost = self._order.cursor_lost and not self.awaits_cursor
-        if not self._order.cursor_lost and self._fell_into_nothing:
-            # A reading without it came in between: it is the row that the person saw before.
-            self._fell_into_nothing = False
-            self._fall.end()
+        if not self._order.cursor_lost and self._lost_last_row:
+            # The same row came back after an empty answer: keys work on it at once.
+            self._lost_last_row = False
+            self._cursor_loss.end()
         if not is_lost or (before is None and not was_empty):
             return
         if len(self._order):
-            self._fall_to(self._order.place if before is None else before)
+            self._move_to_neighbour(self._order.place if before is None else before)
         elif before is not None and not self._order.total:
-            self._fall.begin()
-            self._fell_into_nothing = True
+            self._cursor_loss.begin()
+            self._lost_last_row = True
 
     def _follows_newest(self) -> bool:
-        """True while a newer row takes the cursor with it."""
+        """True while a newer row takes the cursor along."""
         in_order = self._sort is None or (self._sort.id == self.newest_by and self._falls)
-        if not (self.is_journal and in_order) or (self.holds and self._is_looked_at):
+        if not (self.newest_on_top and in_order) or (self.keeps_row and self._is_looked_at):
             return False
         return self._order.index == 0 or not self.is_moved
 
     def look_away(self) -> None:
-        """Note that the person sees the rows no more: the cursor may go to newer ones again."""
+        """Note that the rows are out of sight: the cursor may follow newer rows again."""
         self._is_looked_at = False
 
     def settle_cursor(self) -> None:
-        """Once every row is here: a restored cursor whose row is gone falls to its place."""
+        """Once every row has arrived: put a restored cursor whose row is gone on the row there."""
         self._is_looked_at = len(self._order) > 0
         if self.awaits_cursor and len(self._order):
             self.awaits_cursor = False
-            self._fall_to(self._order.place)
+            self._move_to_neighbour(self._order.place)
 
-    def _fall_to(self, place: int) -> None:
-        self._fell_into_nothing = False
-        self._order.fall_to(place)
-        self._fall.begin()
+    def _move_to_neighbour(self, place: int) -> None:
+        self._lost_last_row = False
+        self._order.put_near(place)
+        self._cursor_loss.begin()
         self._refresh_row(self._order.index)
         self._follow()
 
     def selected_or_marked(self) -> tuple[R, ...]:
         """The rows of an action: the marked rows shown, else the highlighted one, else none."""
-        if self.has_just_fallen and not self._order.marked:
+        if self.has_lost_row and not self._order.marked:
             return ()
         return self._order.selected_or_marked()
 
@@ -195,7 +212,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def put_cursor(self, row_key: str) -> None:
         """Put the cursor on a row by its key, now or as soon as that row is shown."""
-        self._fall.end()
+        self._cursor_loss.end()
         self.awaits_cursor, self.is_moved = False, True
         self._order.put(row_key)
         self._follow()
@@ -205,13 +222,16 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
         """The layout to store."""
         sort = None if self._sort is None else self._sort.id
         scroll = self._top if self._scroll_target is None else self._scroll_target
-        return TableState(sort, self._falls, self._order.cursor, scroll, self._order.place)
+        order = self._order
+        return TableState(sort, self._falls, order.cursor, scroll, order.place, self.column_choices)
 
     def restore(self, state: TableState) -> None:
         """Apply a stored layout; parts that no longer exist are ignored."""
         self.sort_by(state.sort, falling=state.falling)
-        if self.is_journal:
-            # It opens at its newest row, wherever the person was when it was closed.
+        if state.columns != self.column_choices:
+            self.choose_columns(state.columns)
+        if self.newest_on_top:
+            # It opens at its newest row, wherever the cursor was when it was closed.
             return
         if state.cursor is not None:
             self._order.put(state.cursor, state.place)
@@ -241,11 +261,12 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def action_mark(self) -> None:
         """Mark the highlighted row, or unmark it."""
-        if self.has_just_fallen:
+        if self.has_lost_row:
             self._post_row(self.Lost)
             return
         self._order.toggle_mark()
         self._refresh_row(self._order.index)
+        self._refresh_note()
         self._post_row(self.Moved)
 
     def action_sort_next(self) -> None:
@@ -299,7 +320,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
 
     def _move(self, move: Callable[[], None]) -> None:
         before = self._order.index
-        self._fall.end()
+        self._cursor_loss.end()
         self.awaits_cursor, self.is_moved = False, True
         move()
         self._refresh_row(before)
@@ -309,7 +330,7 @@ class RecordTable(RecordView[R], Generic[R], can_focus=True):  # noqa: PLR0904 -
             self._post_row(self.Moved)
 
     def _post_row(self, message_type: type[RowMessage]) -> None:
-        is_lost = self._order.index is None or self.has_just_fallen
+        is_lost = self._order.index is None or self.has_lost_row
         posted = self.Lost if is_lost else message_type
         self.post_message(posted(self, self._order.cursor))
 

@@ -13,7 +13,7 @@ from textual.timer import Timer
 
 from service_tui.console.keys import with_keys
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.columns import Column
+from service_tui.console.widgets.columns import Column, ColumnChoice, arranged
 from service_tui.console.widgets.paint import Paint
 from service_tui.console.widgets.row_order import Rank, RowOrder
 from service_tui.console.widgets.table_lines import Laid, RowState, TableLines
@@ -31,6 +31,9 @@ TITLE_FROM: Final = 5
 
 ABOVE: Final = " ▲ {count:,} new above "
 """Note in the line of titles on new rows above the visible ones."""
+
+MARKED: Final = " • {count:,} marked "
+"""Note in their place on marked rows, those that a filter hides among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +114,12 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
         """The text in place of rows, as last painted; None before."""
         self._seen = view()
         self._lines = TableLines(self.columns, self._paint, view)
+        self.column_choices: tuple[ColumnChoice, ...] = ()
+        """What the person chose of the columns; empty for the usual ones."""
         self._resting: Timer | None = None
         self._unseen: set[str] = set()
         self._above = 0
+        self._noted = ""
 
     @property
     def order(self) -> RowOrder[R]:
@@ -141,13 +147,19 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
         return self._lines.measure((order.key_at(index), order[index]) for index in self._visible())
 
     def redraw(self) -> None:
-        """Lay out the visible rows anew: for cells that depend on time, privacy or a star.
+        """Lay out the visible rows again, for cells that depend on time, privacy or a star.
 
         Only lines whose text then differs are painted again.
         """
         before = self._visible_lines()
         self._lines.forget()
         self._repaint(before)
+
+    def choose_columns(self, choices: Sequence[ColumnChoice]) -> None:
+        """Show the columns that a person chose, in that order; none are the usual ones."""
+        self.column_choices = tuple(choices)
+        self._lines.use(arranged(self.columns, self.column_choices))
+        self.refresh()
 
     def sort_by(self, column_id: str | None, *, falling: bool | None = None) -> None:
         """Sort the rows by a column; None, or one that is not sortable: in the given order.
@@ -194,7 +206,7 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
             self._titled = self._title_of_cursor()
             return lines.title(self._titled)
         if y == 0:
-            note = ABOVE.format(count=self._above) if self._above else ""
+            note = self._noted = self._note()
             sort = None if self._sort is None else self._sort.id
             return lines.header(sort, falling=self._falls, note=note)
         index = self._top + y - 1
@@ -212,7 +224,7 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
         return with_keys(HIDDEN).replace("{total}", f"{total:,}") if total else self.empty
 
     def watch_has_focus(self, _has_focus: bool) -> None:  # noqa: FBT001 - Textual's own signature
-        """Apply the styles anew, if any rule depends on the focus."""
+        """Apply the styles again, if any rule depends on the focus."""
         if self.is_styled_by_focus:
             super().watch_has_focus(_has_focus)
 
@@ -268,7 +280,7 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
             self._scroll(index if index < top else index - page + 1)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Count the unseen rows above anew, besides what Textual does."""
+        """Count the unseen rows above again, besides Textual's own work."""
         super().watch_scroll_y(old_value, new_value)
         self._mark_seen()
 
@@ -293,9 +305,19 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
             self._unseen.difference_update(map(key_at, self._visible()))
             top = min(self._top, len(self._order))
             above = sum(key_at(index) in self._unseen for index in range(top))
-        if above != self._above:
-            self._above = above
-            self.refresh_line(0)
+        self._above = above
+        self._refresh_note()
+
+    def _note(self) -> str:
+        """The note in the line of titles: on new rows above, else on marked ones."""
+        if self._above:
+            return ABOVE.format(count=self._above)
+        marked = len(self._order.marked)
+        return MARKED.format(count=marked) if marked else ""
+
+    def _refresh_note(self) -> None:
+        if self._note() != self._noted:
+            self.refresh_line(self._top)
 
     def see_all(self) -> None:
         """Count no present row as new: another filter has brought them."""
@@ -305,18 +327,18 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
     def _change(self, change: Callable[[], None]) -> None:
         """Change the order, and keep the viewed rows in their place on the screen."""
         order, visible = self._order, self._visible()
-        held = order.index if order.index in visible else next(iter(visible), None)
-        key = None if held is None else order.key_at(held)
+        anchor = order.index if order.index in visible else next(iter(visible), None)
+        key = None if anchor is None else order.key_at(anchor)
         # Called once, not for each of thousands of rows.
         self._seen = self._view()
         change()
         self.virtual_size = Size(1, len(order) + 1 + self._has_title_line)
         place = None if key is None else order.index_of(key)
         y = self._top
-        if held is not None and place is not None:
+        if anchor is not None and place is not None:
             # At the top new rows are shown, as long as the kept row stays visible.
             stays = visible.start == 0 and place < self._page
-            y = 0 if stays else place - (held - visible.start)
+            y = 0 if stays else place - (anchor - visible.start)
         self._scroll(y)
 
     def _row_state(self, index: int) -> RowState:
@@ -329,7 +351,7 @@ class RecordView(  # noqa: PLR0904 - one method a change of the list
         return key, self._row_state(index), self._lines.glow.get(key)
 
     def _visible_lines(self) -> list[_VisibleLine[R]]:
-        """The visible lines, as far as they were drawn."""
+        """The visible lines that have been drawn."""
         drawn_from = [self._drawn_from(index) for index in self._visible()]
         return [_VisibleLine(each[0], self._lines.kept(each[0]), each) for each in drawn_from]
 

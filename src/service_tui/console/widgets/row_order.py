@@ -147,8 +147,8 @@ class RowOrder(Arrangement[Row]):  # noqa: PLR0904 - one method a thing that hap
             self._cursor = self.key_at(self._index)
             self._marks_lost = False
 
-    def fall_to(self, index: int) -> None:
-        """Move the cursor of a lost row to its place's present row. Lost marks stay lost."""
+    def put_near(self, index: int) -> None:
+        """Move the cursor of a lost row to the row now nearest this place. Lost marks stay lost."""
         are_lost = self._marks_lost
         self.move_to(index)
         self._marks_lost = are_lost

@@ -116,6 +116,14 @@ class TableLines(Generic[R]):  # noqa: PLR0904 - it measures, lays out and draws
         self.placed: tuple[Placed[R], ...] = ()
         self.glow: Glow = {}
 
+    def use(self, columns: Sequence[Column[R]]) -> None:
+        """Draw these columns instead of the former ones, from the next layout on."""
+        self._columns = columns
+        self._fitting = tuple(column for column in columns if column.fits)
+        self._measured.clear()
+        self._is_outgrown = True
+        self.forget()
+
     def lay_out(
         self, width: int, outer: int, text: int | None = None, text_max: int | None = None
     ) -> None:
@@ -169,7 +177,7 @@ class TableLines(Generic[R]):  # noqa: PLR0904 - it measures, lays out and draws
         return self._is_outgrown
 
     def recolour(self) -> None:
-        """Draw every line anew at its next use: the colours have changed."""
+        """Forget every drawn line, as the colours have changed."""
         self._drawn.clear()
 
     def forget(self) -> None:

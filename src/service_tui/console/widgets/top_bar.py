@@ -106,13 +106,13 @@ def with_fleet(
 
 def approval_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     """The number of trades that wait for approval, the nearest deadline, and the key."""
-    held = state.supervision.held
-    if not held:
+    pending = state.supervision.pending_trades
+    if not pending:
         return ()
-    left = formats.duration(min(trade.left_s(now) for trade in held))
-    key, word = cap("app.approvals"), "approval" if len(held) == 1 else "approvals"
-    short = Text(f" {key}{len(held)} ", "bold reverse warn")
-    full = Text(f" {key} {len(held)} {word}, {left} ", "bold reverse warn")
+    left = formats.duration(min(trade.left_s(now) for trade in pending))
+    key, word = cap("app.approvals"), "approval" if len(pending) == 1 else "approvals"
+    short = Text(f" {key}{len(pending)} ", "bold reverse warn")
+    full = Text(f" {key} {len(pending)} {word}, {left} ", "bold reverse warn")
     return (Bit(full, 16, short, 2, right=True, key="app.approvals"),)
 
 
@@ -139,7 +139,7 @@ def minutes_text(seconds: float) -> str:
 
 
 def team_bits(state: DeskState) -> tuple[Bit, ...]:
-    """Who I am on a shared desk, and who else is here; empty on a desk of one."""
+    """My name on a shared desk, and the others online; empty on a desk that is not shared."""
     team = state.team
     if team is None:
         return ()
@@ -183,13 +183,13 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     service, account, masked = state.service, state.account, is_private(state)
     mode = service.mode
     tone = mode.value.lower()
-    means = Text(_MEANS[mode], f"bold {tone}" if mode is Mode.LIVE else tone)
+    means = _means(state, now, f"bold {tone}" if mode is Mode.LIVE else tone)
     halted = [] if state.halted_since is None else [Bit(Text(" HALTED ", "bold reverse loss"))]
     bits = [
         *rewound_bits(state),
         *halted,
         Bit(Text(f" {mode.value} ", f"bold reverse {tone}")),
-        Bit(means, 0 if mode is Mode.LIVE else 20),
+        means,
         _place_bit(state),
     ]
     if account is not None:
@@ -202,6 +202,18 @@ def money_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
             Bit(_labelled("cash", formats.money(account.cash, masked=masked)), 10),
         ]
     return (*bits, *_connection_bits(state, now))
+
+
+def _means(state: DeskState, now: Timestamp, ink: str) -> Bit:
+    """Whose money it is; on a history its day, which is that of every price on the screen.
+
+    That of a history stays whatever waits: its year stands nowhere else.
+    """
+    world, mode = state.world, state.service.mode
+    if mode is not Mode.SIM or world is None or not world.history:
+        return Bit(Text(_MEANS[mode], ink), 0 if mode is Mode.LIVE else 20)
+    day = formats.day(world_now(state, now))
+    return Bit(Text(f"history {day}", ink), 14, Text(day, ink))
 
 
 def _place_bit(state: DeskState) -> Bit:
@@ -240,6 +252,8 @@ def world_bits(state: DeskState, now: Timestamp) -> tuple[Bit, ...]:
     if state.service.embedded and state.world is not None and state.drill is None:
         speed = state.world.speed
         pace = Text(f"world {speed}x") if speed else Text("world paused", "warn")
+        if state.world.is_over:
+            pace = Text("end of the history", "warn")
         clock = Text(" ") + formats.date_time(world_now(state, now))
         clock.stylize("muted")
         # The cached world time was true when it was written, not now.

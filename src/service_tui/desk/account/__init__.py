@@ -1,1 +1,1 @@
-"""What the desk makes of its own agent's account."""
+"""The account of the desk's own agent: views and handlers."""

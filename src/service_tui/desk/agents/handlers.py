@@ -1,6 +1,6 @@
-"""Govern: what an operator does with an agent of the embedded service.
+"""Handles `Govern`: claims agents of the embedded service, changes them and renews their keys.
 
-A key and a code pass through here into the state, and nowhere else: no notice, no log, no blotter.
+A new API key or claim code goes into the state only, never into a notice, the log or the blotter.
 """
 
 from collections.abc import Awaitable, Callable
@@ -29,18 +29,18 @@ from service_tui.wire.endpoints.desk import (
 OWN_KEY: Final = "the desk has its own key; every console of this data directory finds it"
 
 
-async def govern(order: Govern, ports: Ports) -> None:
+async def govern(command: Govern, ports: Ports) -> None:
     """Carry out a governance command and report the result in a notice."""
     why = _objection(ports)
     if why:
         ports.emit(Noticed("warn", why))
         return
     try:
-        await _ACTS[order.act](order, ports)
+        await _ACTS[command.act](command, ports)
     except ServiceError as error:
-        ports.emit(Noticed("bad", failed_text(order, error)))
+        ports.emit(Noticed("bad", failed_text(command, error)))
     ports.refresh(Topic.AGENTS)
-    if order.agent_id == _own_id(ports):
+    if command.agent_id == _own_id(ports):
         for topic in (Topic.ACCOUNT, Topic.WALLET):
             ports.refresh(topic)
 
@@ -59,19 +59,19 @@ def _own_id(ports: Ports) -> str:
     return "" if account is None else account.agent_id
 
 
-async def _claim(order: Govern, ports: Ports) -> None:
-    await ports.client.call(DESK_CLAIM, path={"agent_id": order.agent_id})
-    ports.emit(Noticed("good", f"{order.name} claimed"))
+async def _claim(command: Govern, ports: Ports) -> None:
+    await ports.client.call(DESK_CLAIM, path={"agent_id": command.agent_id})
+    ports.emit(Noticed("good", f"{command.name} claimed"))
 
 
-async def _code(order: Govern, ports: Ports) -> None:
-    reply = await ports.client.call(DESK_CLAIM_CODE, path={"agent_id": order.agent_id})
+async def _code(command: Govern, ports: Ports) -> None:
+    reply = await ports.client.call(DESK_CLAIM_CODE, path={"agent_id": command.agent_id})
     made = reply.answer
     ports.emit(
         Changed(
             RevealedView(
-                order.agent_id,
-                order.name,
+                command.agent_id,
+                command.name,
                 is_key=False,
                 secret=made.code,
                 claim_url=made.claim_url,
@@ -81,50 +81,52 @@ async def _code(order: Govern, ports: Ports) -> None:
     )
 
 
-async def _new_key(order: Govern, ports: Ports) -> None:
-    reply = await ports.client.call(DESK_NEW_KEY, path={"agent_id": order.agent_id})
-    if order.agent_id == _own_id(ports):
+async def _new_key(command: Govern, ports: Ports) -> None:
+    reply = await ports.client.call(DESK_NEW_KEY, path={"agent_id": command.agent_id})
+    if command.agent_id == _own_id(ports):
         # Nobody has to see it: it lies where every desk of this directory looks for it.
         ports.renew()
         ports.emit(Noticed("good", OWN_KEY))
         return
     ports.emit(
-        Changed(RevealedView(order.agent_id, order.name, is_key=True, secret=reply.answer.api_key))
+        Changed(
+            RevealedView(command.agent_id, command.name, is_key=True, secret=reply.answer.api_key)
+        )
     )
-    ports.emit(Noticed("good", f"{order.name} has a new key; the old one is revoked"))
+    ports.emit(Noticed("good", f"{command.name} has a new key; the old one is revoked"))
 
 
-async def _plan(order: Govern, ports: Ports) -> None:
-    if order.agent_id:
-        await _patch(order, ports, DeskAgentPatch(plan=order.plan))
+async def _plan(command: Govern, ports: Ports) -> None:
+    if command.agent_id:
+        await _patch(command, ports, DeskAgentPatch(plan=command.plan))
         return
-    reply = await ports.client.call(DESK_PATCH_ACCOUNT, body=AccountPatch(plan=order.plan))
+    reply = await ports.client.call(DESK_PATCH_ACCOUNT, body=AccountPatch(plan=command.plan))
     ports.emit(Noticed("good", f"new agents: plan {reply.answer.plan.value}"))
 
 
-async def _patch(order: Govern, ports: Ports, changes: DeskAgentPatch) -> None:
-    await ports.client.call(DESK_PATCH_AGENT, path={"agent_id": order.agent_id}, body=changes)
-    ports.emit(Noticed("good", _RESULTS[order.act].format(name=order.name)))
+async def _patch(command: Govern, ports: Ports, changes: DeskAgentPatch) -> None:
+    await ports.client.call(DESK_PATCH_AGENT, path={"agent_id": command.agent_id}, body=changes)
+    ports.emit(Noticed("good", _RESULTS[command.act].format(name=command.name)))
 
 
-async def _pause(order: Govern, ports: Ports) -> None:
-    await _patch(order, ports, DeskAgentPatch(trading_paused=True))
+async def _pause(command: Govern, ports: Ports) -> None:
+    await _patch(command, ports, DeskAgentPatch(trading_paused=True))
 
 
-async def _resume(order: Govern, ports: Ports) -> None:
-    await _patch(order, ports, DeskAgentPatch(trading_paused=False))
+async def _resume(command: Govern, ports: Ports) -> None:
+    await _patch(command, ports, DeskAgentPatch(trading_paused=False))
 
 
-async def _suspend(order: Govern, ports: Ports) -> None:
-    await _patch(order, ports, DeskAgentPatch(suspended=True))
+async def _suspend(command: Govern, ports: Ports) -> None:
+    await _patch(command, ports, DeskAgentPatch(suspended=True))
 
 
-async def _readmit(order: Govern, ports: Ports) -> None:
-    await _patch(order, ports, DeskAgentPatch(suspended=False))
+async def _readmit(command: Govern, ports: Ports) -> None:
+    await _patch(command, ports, DeskAgentPatch(suspended=False))
 
 
-async def _retire(order: Govern, ports: Ports) -> None:
-    await _patch(order, ports, DeskAgentPatch(retired=True))
+async def _retire(command: Govern, ports: Ports) -> None:
+    await _patch(command, ports, DeskAgentPatch(retired=True))
 
 
 _RESULTS: Final = {

@@ -10,9 +10,9 @@ from typing import Final
 
 from service_tui.desk.slices.agents import AgentView, FillView
 from service_tui.desk.slices.supervision import (
-    HeldView,
     LeashView,
     Pace,
+    PendingTradeView,
     SkillRunState,
     SkillRunView,
     SupervisionView,
@@ -88,7 +88,10 @@ def still_waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") ->
 
 
 def _waiting(view: SupervisionView, agent_id: str, skill_slug: str = "") -> int:
-    return sum(one.agent_id == agent_id and skill_slug in {"", one.skill_slug} for one in view.held)
+    return sum(
+        one.agent_id == agent_id and skill_slug in {"", one.skill_slug}
+        for one in view.pending_trades
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +329,7 @@ def _traded(agent: AgentView, fills: tuple[FillView, ...]) -> Iterator[tuple[str
 
 def _approval_activity(agent: AgentView, view: SupervisionView) -> Iterator[tuple[str, Timestamp]]:
     """The trades of it that wait, and the last one that was decided."""
-    for trade in view.held:
+    for trade in view.pending_trades:
         if trade.agent_id == agent.agent_id:
             yield f"asks: {_order(trade)}", trade.created_at
     own = (trade for trade in view.decided if trade.agent_id == agent.agent_id)
@@ -335,7 +338,7 @@ def _approval_activity(agent: AgentView, view: SupervisionView) -> Iterator[tupl
         yield f"{last.status.value}: {_order(last)}", last.decided_at
 
 
-def _order(trade: HeldView) -> str:
+def _order(trade: PendingTradeView) -> str:
     buys = trade.action is Action.BUY
     size = decimal(trade.amount if buys else trade.shares)
     return f"{trade.action.value} {trade.side.value.upper()} {size:,.2f}"

@@ -1,4 +1,4 @@
-"""What leaves of a skill's call: rebuilt of what was judged, never forwarded as it came.
+"""Rebuilds a skill's call from the fields that were checked; nothing is forwarded as received.
 
 # ours: a name that this program does not know is refused in a sentence. Another service may read it
 as a size, and a limit that is left out silently would protect nobody.

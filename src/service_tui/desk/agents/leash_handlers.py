@@ -4,9 +4,9 @@ from service_tui.client.errors import ServiceError
 from service_tui.desk.agents.health import still_waiting
 from service_tui.desk.agents.leashing import set_leash
 from service_tui.desk.commands.agents import (
-    ApproveHeld,
+    ApproveTrade,
     PauseAll,
-    RefuseHeld,
+    RefuseTrade,
     RemoveAgentAlert,
     SetAgentAlert,
     SetLeash,
@@ -28,7 +28,7 @@ from service_tui.wire.endpoints.fleet import (
 )
 from service_tui.wire.fleet import AgentAlertRequest, ApproveRequest, RefuseRequest
 
-HandOrder = SetLeash | ApproveHeld | RefuseHeld | PauseAll | SetAgentAlert | RemoveAgentAlert
+HandOrder = SetLeash | ApproveTrade | RefuseTrade | PauseAll | SetAgentAlert | RemoveAgentAlert
 
 
 async def carry_out(order: HandOrder, ports: Ports) -> None:
@@ -54,9 +54,9 @@ async def _done(order: HandOrder, ports: Ports) -> Noticed:
             view = ports.state().supervision
             left = still_waiting(view, order.agent_id, order.skill_slug)
             return Noticed("good", f"{order.describe()}{left}")
-        case ApproveHeld():
+        case ApproveTrade():
             return await _approve(order, ports)
-        case RefuseHeld():
+        case RefuseTrade():
             return await _refuse(order, ports)
         case SetAgentAlert() | RemoveAgentAlert():
             return await _change_alert(order, ports)
@@ -74,10 +74,10 @@ def objection(ports: Ports) -> str:
     return ""
 
 
-async def _approve(order: ApproveHeld, ports: Ports) -> Noticed:
+async def _approve(order: ApproveTrade, ports: Ports) -> Noticed:
     size = None if order.amount is None else decimal(order.amount)
     body = ApproveRequest(amount=size, not_above=order.not_above, not_below=order.not_below)
-    reply = await ports.client.call(DESK_APPROVE, path={"held_id": order.held_id}, body=body)
+    reply = await ports.client.call(DESK_APPROVE, path={"held_id": order.pending_id}, body=body)
     trade = reply.answer.trade
     if trade is None or not trade.success:
         why = reply.answer.held.reason or "refused by the venue"
@@ -86,9 +86,9 @@ async def _approve(order: ApproveHeld, ports: Ports) -> Noticed:
     return Noticed("good", f"approved{changed}: {order.what}", NoticeKind.APPROVAL)
 
 
-async def _refuse(order: RefuseHeld, ports: Ports) -> Noticed:
+async def _refuse(order: RefuseTrade, ports: Ports) -> Noticed:
     await ports.client.call(
-        DESK_REFUSE, path={"held_id": order.held_id}, body=RefuseRequest(reason=order.reason)
+        DESK_REFUSE, path={"held_id": order.pending_id}, body=RefuseRequest(reason=order.reason)
     )
     return Noticed("good", f"refused: {order.what}", NoticeKind.APPROVAL)
 

@@ -1,4 +1,4 @@
-"""Putting leashes on: the calls that more than one handler makes."""
+"""Calls that set permissions, shared by several handlers."""
 
 from service_tui.desk.commands.agents import SetLeash
 from service_tui.desk.ports import Ports

@@ -1,4 +1,4 @@
-"""Answers of the desk's skill proxy, in the format of a service that keeps leashes. Pure.
+"""Answers of the desk's skill proxy, in the format of a service that has permissions. Pure.
 
 It also decides which answers of the service prove that nothing was carried out.
 """
@@ -10,15 +10,15 @@ from typing import Final
 from pydantic import ValidationError
 
 from service_tui.desk.agents.stored_leash import LeashRefusal, StoredLeash
-from service_tui.desk.commands.agents import ApproveHeld
+from service_tui.desk.commands.agents import ApproveTrade
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.reasons import Fix, Reason
-from service_tui.desk.slices.supervision import HeldSeen, HeldView
+from service_tui.desk.slices.supervision import PendingTradesSeen, PendingTradeView
 from service_tui.desk.trading.execution_check import names_trade
 from service_tui.terms import TradeStatus
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
-from service_tui.wire.endpoints.fleet import HELD_TRADES
+from service_tui.wire.endpoints.fleet import PENDING_TRADES
 from service_tui.wire.fleet import HeldTradeBody, HeldTradesBody
 from service_tui.wire.trades import TradeBody, TradeRequest
 
@@ -36,7 +36,7 @@ def never_real(_: PlaceTrade, __: Micros) -> Reason:
     return Reason("this desk trades sim only", Fix.PLAY_MONEY_ONLY)
 
 
-def approved_order(trade: HeldView, order: ApproveHeld) -> PlaceTrade:
+def approved_order(trade: PendingTradeView, order: ApproveTrade) -> PlaceTrade:
     """The order that an approval would send."""
     size = trade.amount if order.amount is None else order.amount
     return PlaceTrade(
@@ -44,7 +44,7 @@ def approved_order(trade: HeldView, order: ApproveHeld) -> PlaceTrade:
     )
 
 
-def bounded_price(trade: HeldView, order: ApproveHeld) -> Mapping[str, float]:
+def bounded_price(trade: PendingTradeView, order: ApproveTrade) -> Mapping[str, float]:
     """The price limit with which an approved trade leaves; empty where its own is the stricter.
 
     ours: the service behind it has no average bound: its own `price` is the worst of each fill,
@@ -94,14 +94,14 @@ def refused(order: TradeRequest, no: LeashRefusal) -> bytes:
     )
 
 
-def submitted(order: TradeRequest, trade: HeldView) -> bytes:
+def submitted(order: TradeRequest, trade: PendingTradeView) -> bytes:
     """The answer to an order that waits."""
     until = moment(trade.expires_at).isoformat(timespec="seconds")
-    message = f"pending approval until {until}: poll GET {HELD_TRADES.path}"
+    message = f"pending approval until {until}: poll GET {PENDING_TRADES.path}"
     return raw_of(
         TradeBody(
             success=True,
-            trade_id=trade.held_id,
+            trade_id=trade.pending_id,
             market_id=order.market_id,
             side=order.side,
             status=TradeStatus.SUBMITTED,
@@ -112,26 +112,26 @@ def submitted(order: TradeRequest, trade: HeldView) -> bytes:
     )
 
 
-def held_body(leash: StoredLeash, *, everything: bool) -> bytes:
+def pending_trade_body(leash: StoredLeash, *, everything: bool) -> bytes:
     """The trades of a leash that wait, or those that were decided too."""
     waiting = [one.view for one in leash.waiting.values()]
     rows = [*waiting, *(leash.decided if everything else ())]
     return raw_of(HeldTradesBody(held=tuple(_row(one) for one in rows), waiting_count=len(waiting)))
 
 
-def held_seen(leashes: Sequence[StoredLeash]) -> HeldSeen:
+def pending_trades_seen(leashes: Sequence[StoredLeash]) -> PendingTradesSeen:
     """The same of all leashes, for the desk: what ends first, and what was decided last, leads."""
     trade = [one.view for leash in leashes for one in leash.waiting.values()]
     decided = [one for leash in leashes for one in leash.decided]
-    return HeldSeen(
+    return PendingTradesSeen(
         tuple(sorted(trade, key=lambda one: one.expires_at)),
         tuple(sorted(decided, key=lambda one: -(one.decided_at or 0.0))),
     )
 
 
-def _row(trade: HeldView) -> HeldTradeBody:
+def _row(trade: PendingTradeView) -> HeldTradeBody:
     return HeldTradeBody(
-        held_id=trade.held_id,
+        held_id=trade.pending_id,
         agent_id=trade.agent_id,
         agent_name=trade.agent_name,
         status=trade.status,

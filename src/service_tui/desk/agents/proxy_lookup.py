@@ -1,4 +1,4 @@
-"""Looking up the buys of skills whose answer was lost, where this desk keeps the leash.
+"""Looks up skills' buys with a lost answer, if this desk holds the permissions.
 
 As for the desk's own orders: nothing is ever sent again, it is searched for among the trades by a
 reference that only the desk has put there.
@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import urlencode
 
+from service_tui.client.api_keys import ApiKey
 from service_tui.client.client import Client
-from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError
 from service_tui.client.reply import NotProtocolError, decode, is_object
 from service_tui.clock import Clock
@@ -28,7 +28,7 @@ from service_tui.desk.trading.lookup import (
     surely_before,
 )
 from service_tui.desk.trading.translate import trade_view
-from service_tui.terms import HeldStatus, TradeStatus
+from service_tui.terms import PendingStatus, TradeStatus
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.endpoints.public import TRADES
 from service_tui.wire.trades import (
@@ -60,7 +60,7 @@ class LookupEnd:
     `may_turn_up`: it was not found, and may be there all the same.
     """
 
-    status: HeldStatus
+    status: PendingStatus
     text: str
     trade_id: str = ""
     is_back: bool = False
@@ -110,9 +110,9 @@ def due(unknown: Iterable[Unknown], now: Timestamp, *, with_old: bool) -> list[U
 
 
 async def look_up(
-    unknown: Sequence[Unknown], client: Client, key: Key, clock: Clock
+    unknown: Sequence[Unknown], client: Client, key: ApiKey, clock: Clock
 ) -> dict[str, LookupEnd]:
-    """Results of unknown buys, as far as the trades of their agent prove them.
+    """Results of unknown buys that the trades of their agent prove.
 
     Args:
         unknown: at least one, all of the same agent.
@@ -142,7 +142,7 @@ async def look_up(
     return {ref: end for ref, end in ends.items() if end is not None}
 
 
-async def _page(query: TradesQuery, client: Client, key: Key) -> tuple[list[TradeView], int]:
+async def _page(query: TradesQuery, client: Client, key: ApiKey) -> tuple[list[TradeView], int]:
     """A page of the agent's trades, known by the desk's own reference alone."""
     parameters = query.model_dump(mode="json", exclude_none=True)
     texts = {name: str(value).lower() for name, value in parameters.items()}
@@ -182,25 +182,27 @@ def _end_of(buy: Unknown, look: TradeSearch, doubt: str, now: Timestamp) -> Look
         doubt = "listed by the service, not confirmed"
     if doubt:
         text = f"{NOT_FOUND}: {doubt}; counted as spent"
-        return LookupEnd(HeldStatus.UNKNOWN, text, may_turn_up=True)
-    return LookupEnd(HeldStatus.FAILED, f"{NO_TRACE}: not counted as spent", is_back=True)
+        return LookupEnd(PendingStatus.UNKNOWN, text, may_turn_up=True)
+    return LookupEnd(PendingStatus.FAILED, f"{NO_TRACE}: not counted as spent", is_back=True)
 
 
 def end_notice(agent_name: str, buy: Unknown, end: LookupEnd) -> Noticed:
     """Notice about the end of an unknown buy."""
     text = f"{agent_name}: buy {buy.side.value.upper()} for {decimal(buy.size):,.2f}"
-    tone = "good" if end.status is HeldStatus.APPROVED else "warn"
+    tone = "good" if end.status is PendingStatus.APPROVED else "warn"
     return Noticed(tone, f"{text}: {end.text}", NoticeKind.APPROVAL)
 
 
 def _end_of_trade(trade: TradeView) -> LookupEnd:
     """Result of a buy, read from the trade that was found for it."""
     if trade.status is TradeStatus.FAILED:
-        return LookupEnd(HeldStatus.FAILED, "received, then failed", trade.trade_id, is_back=True)
+        return LookupEnd(
+            PendingStatus.FAILED, "received, then failed", trade.trade_id, is_back=True
+        )
     if trade.status is TradeStatus.CANCELLED and not trade.shares:
         text = "received, ended unfilled"
-        return LookupEnd(HeldStatus.FAILED, text, trade.trade_id, is_back=True)
+        return LookupEnd(PendingStatus.FAILED, text, trade.trade_id, is_back=True)
     if not trade.shares:
-        return LookupEnd(HeldStatus.APPROVED, "no response; it is an open order", trade.trade_id)
+        return LookupEnd(PendingStatus.APPROVED, "no response; it is an open order", trade.trade_id)
     got = f"{decimal(trade.shares):,.2f} shares for {decimal(trade.cost):,.2f}"
-    return LookupEnd(HeldStatus.APPROVED, f"no response, but it executed: {got}", trade.trade_id)
+    return LookupEnd(PendingStatus.APPROVED, f"no response, but it executed: {got}", trade.trade_id)

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 from service_tui.desk.buy_limits import DAY_S, service_now
-from service_tui.desk.commands.agents import RefuseHeld
+from service_tui.desk.commands.agents import RefuseTrade
 from service_tui.desk.slices.supervision import approval_text
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
@@ -41,7 +41,9 @@ def _day(state: DeskState, now: Timestamp) -> int:
     return int(service_now(state, now) // DAY_S)
 
 
-async def refuse_for_today(ports: "Ports", refuse: Callable[[RefuseHeld], Awaitable[None]]) -> None:
+async def refuse_for_today(
+    ports: "Ports", refuse: Callable[[RefuseTrade], Awaitable[None]]
+) -> None:
     """Refuse the waiting trades of those agents, each once, for ever.
 
     A trade whose refusal fails expires unanswered: its agent is refused all the same.
@@ -50,10 +52,10 @@ async def refuse_for_today(ports: "Ports", refuse: Callable[[RefuseHeld], Awaita
     while True:
         state = ports.state()
         refused = refused_today(state, ports.now())
-        waiting = {one.held_id for one in state.supervision.held}
+        waiting = {one.pending_id for one in state.supervision.pending_trades}
         tried &= waiting
-        for trade in state.supervision.held if refused and not state.from_cache else ():
-            if trade.agent_id in refused and trade.held_id not in tried:
-                tried.add(trade.held_id)
-                await refuse(RefuseHeld(trade.held_id, approval_text(trade), REASON))
+        for trade in state.supervision.pending_trades if refused and not state.from_cache else ():
+            if trade.agent_id in refused and trade.pending_id not in tried:
+                tried.add(trade.pending_id)
+                await refuse(RefuseTrade(trade.pending_id, approval_text(trade), REASON))
         await ports.clock.sleep(_PERIOD_S)

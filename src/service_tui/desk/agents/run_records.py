@@ -1,4 +1,4 @@
-"""Records of the runs of skills: where no skill writes, each checked when it is read.
+"""Records of skill runs, stored out of reach of the skills and checked when read.
 
 They lie in a folder of their own. Until that is made, once, those of an older program are read,
 which lay where each skill works.

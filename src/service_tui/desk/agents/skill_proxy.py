@@ -1,4 +1,4 @@
-"""The way of skills to a service that keeps no leash: through this desk, which keeps it.
+"""The proxy of skills to a service without permissions: this desk enforces them.
 
 A skill is given an address on loopback and a key that is good there alone: its agent's own key
 stays with the desk, so that there is no way around.
@@ -19,8 +19,8 @@ from typing import Final
 
 from h11 import ProtocolError
 
+from service_tui.client.api_keys import ApiKey
 from service_tui.client.client import Client
-from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError, Passed, no_objection
 from service_tui.clock import Clock
 from service_tui.desk.agents.judged_call import (
@@ -33,10 +33,10 @@ from service_tui.desk.agents.proxy_answers import (
     AgainstReal,
     approved_order,
     bounded_price,
-    held_body,
-    held_seen,
     is_sure_no,
     never_real,
+    pending_trade_body,
+    pending_trades_seen,
     refused,
     submitted,
 )
@@ -59,16 +59,16 @@ from service_tui.desk.agents.proxy_lookup import (
 from service_tui.desk.agents.skill_spending import SkillSpending
 from service_tui.desk.agents.stored_leash import DAY_S, LeashRefusal, StoredLeash, Unknown, Waiting
 from service_tui.desk.changes import Loaded
-from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
+from service_tui.desk.commands.agents import ApproveTrade, RefuseTrade, SetLeash
 from service_tui.desk.commands.trading import PlaceTrade
 from service_tui.desk.facts import Fact, Noticed
 from service_tui.desk.reasons import HALTED, Fix
 from service_tui.desk.slices.halt import HaltedAgent
 from service_tui.desk.slices.notices import NoticeKind
-from service_tui.desk.slices.supervision import HeldView, LeashView
-from service_tui.terms import Action, HeldStatus, LeashMode, Venue
+from service_tui.desk.slices.supervision import LeashView, PendingTradeView
+from service_tui.terms import Action, LeashMode, PendingStatus, Venue
 from service_tui.units import Micros, NotMicrosError, Timestamp, decimal, micros, sum_of
-from service_tui.wire.endpoints.fleet import HELD_TRADES
+from service_tui.wire.endpoints.fleet import PENDING_TRADES
 from service_tui.wire.endpoints.public import PLACE_TRADE
 from service_tui.wire.trades import TradeRequest
 
@@ -88,7 +88,7 @@ class _Proxy:
 
     leash: StoredLeash
     token: str = field(repr=False)
-    key: Key = field(repr=False)
+    key: ApiKey = field(repr=False)
     server: asyncio.Server
 
 
@@ -129,7 +129,7 @@ class SkillProxies:
         """
         token = f"sk_live_{secrets.token_urlsafe(24)}"
         # Before anything listens: a malformed key raises.
-        real_key = Key(key, self._client.base_url)
+        real_key = ApiKey(key, self._client.base_url)
 
         async def met(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await self._met(run_id, reader, writer)
@@ -208,11 +208,11 @@ class SkillProxies:
                 # Counted it stays: nothing is spent twice for it.
                 log.warning("a skill's budget was not released: %s", error)
         leash = proxy.leash
-        if buy.held is not None:
-            if leash.is_recorded(buy.held, end.status, end.text):
+        if buy.approved is not None:
+            if leash.is_recorded(buy.approved, end.status, end.text):
                 return
             at = self._clock.now()
-            leash.end(buy.held, end.status, end.text, at, trade_id=end.trade_id)
+            leash.end(buy.approved, end.status, end.text, at, trade_id=end.trade_id)
         elif end.may_turn_up:
             return
         self._emit(end_notice(leash.agent_name, buy, end))
@@ -241,15 +241,15 @@ class SkillProxies:
 
     # -- the person's hand -----------------------------------------------------------------
 
-    async def carry_out(self, order: SetLeash | ApproveHeld | RefuseHeld) -> None:
+    async def carry_out(self, order: SetLeash | ApproveTrade | RefuseTrade) -> None:
         """Change a leash or decide a waiting trade, and report the result in a notice."""
         match order:
             case SetLeash():
                 tone, text = self._set(order)
-            case RefuseHeld():
+            case RefuseTrade():
                 did = self._refuse(order)
                 tone, text = ("good", "") if did else ("warn", "no longer pending")
-            case ApproveHeld():
+            case ApproveTrade():
                 tone, text = await self._approve(order)
         notice = f"{order.describe()}: {text}" if text else order.describe()
         self._emit(Noticed(tone, notice, NoticeKind.APPROVAL))
@@ -269,18 +269,18 @@ class SkillProxies:
             leash.budget, leash.wait_s = order.budget, order.wait_s
         return ("good", "") if found else ("warn", "no local skill runs as that agent")
 
-    def _refuse(self, order: RefuseHeld) -> bool:
+    def _refuse(self, order: RefuseTrade) -> bool:
         now, leashes = self._clock.now(), [line.leash for line in self._proxies.values()]
-        return any(leash.refuse(order.held_id, order.reason, now) for leash in leashes)
+        return any(leash.refuse(order.pending_id, order.reason, now) for leash in leashes)
 
-    async def _approve(self, order: ApproveHeld) -> tuple[str, str]:
+    async def _approve(self, order: ApproveTrade) -> tuple[str, str]:
         line = next(
-            (one for one in self._proxies.values() if order.held_id in one.leash.waiting), None
+            (one for one in self._proxies.values() if order.pending_id in one.leash.waiting), None
         )
         objection = None if line is None else self._against_approval(line, order)
         if objection is not None:
             return "warn", f"{objection}; still pending"
-        waiting = None if line is None else line.leash.take(order.held_id)
+        waiting = None if line is None else line.leash.take(order.pending_id)
         if line is None or waiting is None:
             return "warn", "no longer pending"
         leash, trade = line.leash, waiting.view
@@ -293,35 +293,35 @@ class SkillProxies:
         return await self._send_approved(line, waiting, size, order)
 
     async def _send_approved(
-        self, line: _Proxy, waiting: Waiting, size: Micros, order: ApproveHeld
+        self, line: _Proxy, waiting: Waiting, size: Micros, order: ApproveTrade
     ) -> tuple[str, str]:
         """Send an approved trade once; tone and text of the notice about it."""
         trade = waiting.view
         body = {**waiting.body, "amount": decimal(size), **bounded_price(trade, order)}
         status, answer = await self._send(line, body, size, trade)
-        # The run may have begun anew meanwhile.
+        # The run may have been restarted meanwhile.
         leash = line.leash
         fields, changed = fields_of(answer), size != trade.amount
         if status == _OK and fields.get("success") is True:
             reason = "approved at another size" if changed else "approved"
             trade_id = str(fields.get("trade_id") or "")
             now = self._clock.now()
-            leash.end(trade, HeldStatus.APPROVED, reason, now, trade_id=trade_id, approved=size)
+            leash.end(trade, PendingStatus.APPROVED, reason, now, trade_id=trade_id, approved=size)
             return "good", ""
         why = f"{fields.get('error') or f'the service answered {status}'}"[:200]
         is_no = is_sure_no(status, answer)
         if is_no and changed:
             # An amount of the person's that the venue refuses uses nothing up.
-            leash.waiting[trade.held_id] = waiting
+            leash.waiting[trade.pending_id] = waiting
             return "warn", f"{why}; still pending"
         why = why if is_no else f"{why}; {_MAYBE}"
-        status_now = HeldStatus.FAILED if is_no else HeldStatus.UNKNOWN
+        status_now = PendingStatus.FAILED if is_no else PendingStatus.UNKNOWN
         leash.end(trade, status_now, why, self._clock.now())
         return "bad", why
 
-    def _against_approval(self, line: _Proxy, order: ApproveHeld) -> str | None:
+    def _against_approval(self, line: _Proxy, order: ApproveTrade) -> str | None:
         """Reason why a trade cannot be approved at the moment; None if it can."""
-        trade = line.leash.waiting[order.held_id].view
+        trade = line.leash.waiting[order.pending_id].view
         order_to_send = approved_order(trade, order)
         size, no = order_to_send.amount, self._against(order_to_send)
         now = self._clock.now()
@@ -396,9 +396,9 @@ class SkillProxies:
                 "this desk's leash allows a skill to trade and read only",
                 "POST /api/sdk/trade",
             )
-        if judged.endpoint is HELD_TRADES:
+        if judged.endpoint is PENDING_TRADES:
             everything = judged.query.get("status") == "all"
-            return _OK, held_body(line.leash, everything=everything)
+            return _OK, pending_trade_body(line.leash, everything=everything)
         return await self._pass(line, judged.call)
 
     async def _trade(self, line: _Proxy, raw: bytes) -> Answered:
@@ -423,7 +423,7 @@ class SkillProxies:
             return _OK, refused(order, verdict)
         if verdict:
             return await self._send(line, body, size if is_buy else Micros(0))
-        trade = line.leash.hold(order, size, body, self._clock.now())
+        trade = line.leash.let_wait(order, size, body, self._clock.now())
         self._emit_leashes()
         return _OK, submitted(order, trade)
 
@@ -432,7 +432,7 @@ class SkillProxies:
         line: _Proxy,
         body: Mapping[str, object],
         size: Micros,
-        trade: HeldView | None = None,
+        trade: PendingTradeView | None = None,
     ) -> Answered:
         """Send an order; what surely did not go out counts for nothing.
 
@@ -453,7 +453,7 @@ class SkillProxies:
         if size:
             # Before it leaves: whatever breaks from here on, it is looked up.
             buy = unknown_of(raw, ref, size, counted_at)
-            line.leash.unknown[ref] = replace(buy, held=trade)
+            line.leash.unknown[ref] = replace(buy, approved=trade)
         self._sending.add(ref)
         try:
             status, answer = await self._pass(
@@ -533,7 +533,7 @@ class SkillProxies:
         now = self._clock.now()
         leashes = [line.leash for line in self._proxies.values()]
         self._emit(Loaded(LeashView, tuple(leash.view(now) for leash in leashes)))
-        self._emit(held_seen(leashes))
+        self._emit(pending_trades_seen(leashes))
 
 
 def _order_of(raw: bytes) -> tuple[JudgedBody[TradeRequest], Micros]:

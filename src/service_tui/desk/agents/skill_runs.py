@@ -57,7 +57,7 @@ RUNS_MAX: Final = 40
 OUTPUT_EVERY_S: Final = 30.0
 """Least pause between two updates of a run's time of output."""
 
-HELD_LOOK_S: Final = 3.0
+HOLDER_LOOK_S: Final = 3.0
 """How old what is shown of another program's runs may be."""
 
 ENDED_WITH_CONSOLE: Final = "the console ended"
@@ -147,7 +147,7 @@ class _Run:
     began: float = 0.0
     due: float = 0.0
     kill_at: float | None = None
-    is_held: bool = False
+    is_suspended: bool = False
     log_size: int = 0
     then: tuple[SkillRunView, Launch] | None = None
 
@@ -158,13 +158,13 @@ class _Run:
 
     def suspend(self) -> None:
         """Suspend the process; raises OSError if that fails."""
-        self.is_held = True
+        self.is_suspended = True
         if self.process is not None:
             self.process.signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
         """Run on."""
-        self.is_held = False
+        self.is_suspended = False
         if self.process is not None:
             self.process.signal(signal.SIGCONT)
 
@@ -183,7 +183,7 @@ class SkillRuns:
         gate: Gate,
         emit: Callable[[Fact], None],
         *,
-        held_in: Path | None = None,
+        holder_dir: Path | None = None,
         processes: Processes | None = None,
     ) -> None:
         """Make an empty list.
@@ -193,12 +193,12 @@ class SkillRuns:
             clock: time.
             gate: what suspends runs while trading is halted.
             emit: takes the view of each run.
-            held_in: the directory that another program holds; None: it is this desk's own.
+            holder_dir: the directory that another program holds; None: it is this desk's own.
             processes: what starts and finds processes; None: those of this machine.
         """
         self._data_dir = data_dir
         self._folder = data_dir / FOLDER
-        self._held_in = held_in
+        self._holder_dir = holder_dir
         self._processes = processes or Processes()
         self._shown: dict[str, SkillRunView] = {}
         self._look_again_at = 0.0
@@ -220,8 +220,8 @@ class SkillRuns:
         run = self._runs.get(run_id)
         if run is not None:
             return run.launch.folder
-        if self._held_in is not None and run_id in self._shown:
-            return self._held_in / FOLDER / run_id
+        if self._holder_dir is not None and run_id in self._shown:
+            return self._holder_dir / FOLDER / run_id
         return self._folder / run_id
 
     # -- what is ordered -------------------------------------------------------------------
@@ -290,19 +290,19 @@ class SkillRuns:
                 self._woken.clear()
                 await self._woken.wait()
             self.look()
-            await self._show_held()
+            await self._show_runs_of_holder()
             await self._clock.sleep(LOOK_S)
 
     def _has_work(self) -> bool:
-        is_watching = self._held_in is not None or bool(self._tail_of)
+        is_watching = self._holder_dir is not None or bool(self._tail_of)
         return is_watching or any(run.view.state.is_alive for run in self._runs.values())
 
-    async def _show_held(self) -> None:
+    async def _show_runs_of_holder(self) -> None:
         """Show the runs of the program that owns the directory, as stored on disk."""
-        if self._held_in is None or self._clock.monotonic() < self._look_again_at:
+        if self._holder_dir is None or self._clock.monotonic() < self._look_again_at:
             return
-        self._look_again_at = self._clock.monotonic() + HELD_LOOK_S
-        for view in await asyncio.to_thread(known_runs, self._held_in):
+        self._look_again_at = self._clock.monotonic() + HOLDER_LOOK_S
+        for view in await asyncio.to_thread(known_runs, self._holder_dir):
             # Runs that were adopted meanwhile emit their own changes.
             if view.run_id not in self._runs and self._shown.get(view.run_id) != view:
                 self._shown[view.run_id] = view
@@ -319,7 +319,7 @@ class SkillRuns:
 
     def _look_after(self, run: _Run, now: float) -> None:
         if run.process is None:
-            if now >= run.due and not run.is_held:
+            if now >= run.due and not run.is_suspended:
                 self._start(run, now)
             return
         bound_log(run.launch.folder)
@@ -332,7 +332,7 @@ class SkillRuns:
         elif (
             run.kill_at is None
             and run.view.pace is not Pace.LOOP
-            and not run.is_held
+            and not run.is_suspended
             and now - run.began > RUN_MAX_S
         ):
             self.stop(run.view.run_id, f"ran longer than {RUN_MAX_S:.0f} s")
@@ -352,9 +352,9 @@ class SkillRuns:
 
     def _note_suspension(self, run: _Run) -> None:
         """Update the view when the halt suspends or resumes the process."""
-        if run.is_held and run.view.state is SkillRunState.RUNNING:
+        if run.is_suspended and run.view.state is SkillRunState.RUNNING:
             self._update(run, state=SkillRunState.SUSPENDED, why="trading is halted")
-        elif not run.is_held and run.view.state is SkillRunState.SUSPENDED:
+        elif not run.is_suspended and run.view.state is SkillRunState.SUSPENDED:
             self._update(run, state=SkillRunState.RUNNING, why="")
 
     def _start(self, run: _Run, now: float) -> None:
@@ -430,8 +430,8 @@ class SkillRuns:
 
     def take_in(self, data_dir: Path) -> None:
         """Adopt the detached runs of a directory that are alive, and no others."""
-        if data_dir == self._held_in:
-            self._held_in = None
+        if data_dir == self._holder_dir:
+            self._holder_dir = None
         try:
             keep_older(data_dir)
         except StorageError as error:

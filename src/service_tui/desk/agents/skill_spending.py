@@ -1,4 +1,4 @@
-"""Today's spending of skills at a service that keeps no leash, kept over a restart of the desk."""
+"""Today's spending of skills at a service without permissions, kept over a restart."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A leash that this desk keeps itself, where the service has none: what passes, waits, or is a no.
+"""Permissions stored by this desk if the service has none: a trade passes, waits or is refused.
 
 `now` is wall time. Pure.
 """
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from service_tui.desk.slices.supervision import HeldView, LeashView
-from service_tui.terms import HELD_SHOWN, Action, HeldStatus, LeashMode, Side, Venue
+from service_tui.desk.slices.supervision import LeashView, PendingTradeView
+from service_tui.terms import PENDING_SHOWN, Action, LeashMode, PendingStatus, Side, Venue
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.trades import TradeRequest
 
@@ -41,7 +41,7 @@ _OBSERVES: Final = LeashRefusal(
 class Waiting:
     """A trade that needs approval: its row, and the request as received."""
 
-    view: HeldView
+    view: PendingTradeView
     body: Mapping[str, object]
 
 
@@ -49,8 +49,8 @@ class Waiting:
 class Unknown:
     """A buy that was sent, and whose answer was lost or proves nothing.
 
-    `ref` stands among the private notes of its trade, where `is_marked`. `held` is its row, where a
-    person had approved it.
+    `ref` stands among the private notes of its trade, where `is_marked`. `approved` is its row,
+    where a person had approved it.
     It is forgotten with the desk: its money then counts as spent until the day ends.
     """
 
@@ -60,7 +60,7 @@ class Unknown:
     venue: Venue
     size: Micros
     counted_at: Timestamp
-    held: HeldView | None = None
+    approved: PendingTradeView | None = None
     is_marked: bool = True
 
 
@@ -79,7 +79,7 @@ class StoredLeash:
     spent: Micros = Micros(0)
     count: int = 0
     waiting: dict[str, Waiting] = field(default_factory=dict[str, Waiting])
-    decided: list[HeldView] = field(default_factory=list[HeldView])
+    decided: list[PendingTradeView] = field(default_factory=list[PendingTradeView])
     unknown: dict[str, Unknown] = field(default_factory=dict[str, Unknown])
 
     def view(self, now: Timestamp) -> LeashView:
@@ -148,7 +148,7 @@ class StoredLeash:
             at = one.decided_at
             is_recent = at is not None and 0 <= now - at < REFUSED_S
             same = (one.venue, one.market_id, one.side, one.action) == terms
-            if one.status is HeldStatus.REFUSED and is_recent and same:
+            if one.status is PendingStatus.REFUSED and is_recent and same:
                 text = "refused by the operator within the last hour"
                 return LeashRefusal("REFUSED_BEFORE", text, "trade another market, or wait")
         return None
@@ -161,25 +161,25 @@ class StoredLeash:
         no = self._refused_before(order, now)
         if no is not None:
             return no
-        if len(self.waiting) >= HELD_SHOWN:
-            text = f"{HELD_SHOWN} trades of this agent already need approval"
+        if len(self.waiting) >= PENDING_SHOWN:
+            text = f"{PENDING_SHOWN} trades of this agent already need approval"
             return LeashRefusal("TOO_MANY_HELD", text, "wait for the operator's decisions")
         return None
 
-    def hold(
+    def let_wait(
         self, order: TradeRequest, size: Micros, body: Mapping[str, object], now: Timestamp
-    ) -> HeldView:
+    ) -> PendingTradeView:
         """Let an order wait for the person.
 
         Returns:
             What is shown of it.
         """
         self.count += 1
-        held = HeldView(
-            held_id=f"{self.agent_id}-h{self.count}",
+        trade = PendingTradeView(
+            pending_id=f"{self.agent_id}-h{self.count}",
             agent_id=self.agent_id,
             agent_name=self.agent_name,
-            status=HeldStatus.WAITING,
+            status=PendingStatus.WAITING,
             market_id=order.market_id,
             question=order.market_id,
             venue=order.venue,
@@ -197,39 +197,39 @@ class StoredLeash:
             created_at=now,
             expires_at=Timestamp(now + self.wait_s),
         )
-        self.waiting[held.held_id] = Waiting(held, body)
-        return held
+        self.waiting[trade.pending_id] = Waiting(trade, body)
+        return trade
 
-    def take(self, held_id: str) -> Waiting | None:
+    def take(self, pending_id: str) -> Waiting | None:
         """Remove and return a waiting trade; None if it does not wait."""
-        return self.waiting.pop(held_id, None)
+        return self.waiting.pop(pending_id, None)
 
-    def refuse(self, held_id: str, reason: str, now: Timestamp) -> bool:
+    def refuse(self, pending_id: str, reason: str, now: Timestamp) -> bool:
         """Refuse a trade that waits; whether it did."""
-        waiting = self.take(held_id)
+        waiting = self.take(pending_id)
         if waiting is not None:
-            self.end(waiting.view, HeldStatus.REFUSED, reason or NO_REASON, now)
+            self.end(waiting.view, PendingStatus.REFUSED, reason or NO_REASON, now)
         return waiting is not None
 
-    def is_recorded(self, trade: HeldView, status: HeldStatus, reason: str) -> bool:
+    def is_recorded(self, trade: PendingTradeView, status: PendingStatus, reason: str) -> bool:
         """True if the decided row has this status and reason already."""
-        same = (trade.held_id, status, reason)
-        return any((one.held_id, one.status, one.reason) == same for one in self.decided)
+        same = (trade.pending_id, status, reason)
+        return any((one.pending_id, one.status, one.reason) == same for one in self.decided)
 
     def against_approval(
-        self, trade: HeldView, size: Micros, now: Timestamp
-    ) -> tuple[HeldStatus, str] | None:
+        self, trade: PendingTradeView, size: Micros, now: Timestamp
+    ) -> tuple[PendingStatus, str] | None:
         """End of a trade that cannot be approved any more; None if it can."""
         if trade.expires_at <= now:
-            return HeldStatus.EXPIRED, DEADLINE
+            return PendingStatus.EXPIRED, DEADLINE
         if not self.has_left(size, now):
-            return HeldStatus.FAILED, "daily budget reached"
+            return PendingStatus.FAILED, "daily budget reached"
         return None
 
     def end(
         self,
-        trade: HeldView,
-        status: HeldStatus,
+        trade: PendingTradeView,
+        status: PendingStatus,
         reason: str,
         now: Timestamp,
         *,
@@ -246,13 +246,13 @@ class StoredLeash:
             decided_amount=approved,
         )
         # One whose end was unknown has its row already.
-        others = [one for one in self.decided if one.held_id != trade.held_id]
+        others = [one for one in self.decided if one.pending_id != trade.pending_id]
         self.decided = [ended, *others][:DECIDED_KEPT]
 
     def expire(self, now: Timestamp) -> bool:
         """Refuse trades whose time is over; True if there were any."""
         late = [one for one in self.waiting.values() if one.view.expires_at <= now]
         for one in late:
-            self.waiting.pop(one.view.held_id)
-            self.end(one.view, HeldStatus.EXPIRED, DEADLINE, now)
+            self.waiting.pop(one.view.pending_id)
+            self.end(one.view, PendingStatus.EXPIRED, DEADLINE, now)
         return bool(late)

@@ -14,9 +14,15 @@ from service_tui.desk.slices.agents import (
     SkillResultView,
     VenueMoneyView,
 )
-from service_tui.desk.slices.supervision import AgentAlertView, HeldView, LeashView, OtherSideView
+from service_tui.desk.slices.supervision import (
+    AgentAlertView,
+    LeashView,
+    OtherSideView,
+    PendingTradeView,
+)
 from service_tui.desk.trading.translate import trade_view
 from service_tui.desk.wire_values import amount, moment_or_none
+from service_tui.outcome import outcome_in
 from service_tui.units import Micros
 from service_tui.wire.base import timestamp
 from service_tui.wire.buy_limits import BuyLimitsBody
@@ -66,11 +72,11 @@ def agent_alert_view(body: AgentAlertBody) -> AgentAlertView:
     )
 
 
-def held_view(body: HeldTradeBody) -> HeldView:
+def pending_trade_view(body: HeldTradeBody) -> PendingTradeView:
     """One trade that waits, or that was decided."""
     decided = body.decided_amount
-    return HeldView(
-        held_id=body.held_id,
+    return PendingTradeView(
+        pending_id=body.held_id,
         agent_id=body.agent_id,
         agent_name=body.agent_name or body.agent_id,
         status=body.status,
@@ -143,7 +149,7 @@ def reasoned_trade_view(row: TradeRow) -> ReasonedTradeView:
         trade=trade_view(row),
         skill_slug=row.skill_slug or "",
         signal_data=row.signal_data or {},
-        outcome=row.outcome,
+        outcome=outcome_in(row),
     )
 
 

@@ -20,6 +20,7 @@ from service_tui.desk.commands.agents import (
     WatchAgent,
     WatchHoldings,
 )
+from service_tui.desk.commands.research import ReadEvaluations
 from service_tui.desk.commands.settings import (
     Forget,
     Refresh,
@@ -32,7 +33,12 @@ from service_tui.desk.facts import Acted, Fact, FillsReceived, Noticed
 from service_tui.desk.reasons import Reason
 from service_tui.desk.slices.agents import FillView
 from service_tui.desk.slices.log import ActionView, LogEvent, LogView
-from service_tui.desk.slices.supervision import HeldSeen, HeldView, SkillRunState, SkillRunView
+from service_tui.desk.slices.supervision import (
+    PendingTradesSeen,
+    PendingTradeView,
+    SkillRunState,
+    SkillRunView,
+)
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.state import DeskState
 from service_tui.storage.action_log import (
@@ -44,7 +50,7 @@ from service_tui.storage.action_log import (
     newest,
     verify,
 )
-from service_tui.terms import MARKET_ENDED, MONEY_OF, Action, HeldStatus, venue_marked
+from service_tui.terms import MARKET_ENDED, MONEY_OF, Action, PendingStatus, venue_marked
 from service_tui.units import Timestamp, decimal
 
 log = logging.getLogger(__name__)
@@ -54,8 +60,8 @@ WAITING_MAX: Final = 5_000
 """Entries that wait for a disk that refuses; more are counted, and the count is written."""
 
 _READINGS: Final = (
-    RequestQuote, Forget, ReadDay, ReadLog, Refresh, SetPreference, SetStar, WatchAgent,
-    WatchHoldings, WatchMarket,
+    RequestQuote, Forget, ReadDay, ReadEvaluations, ReadLog, Refresh, SetPreference, SetStar,
+    WatchAgent, WatchHoldings, WatchMarket,
 )  # fmt: skip
 """What changes nothing but the screen."""
 
@@ -120,7 +126,7 @@ class Actions:
                 # It ran before this desk knew it: another process has started it.
                 self._foreign_runs.add(run.run_id)
             return run.run_id in self._foreign_runs
-        return isinstance(fact, FillsReceived | HeldSeen)
+        return isinstance(fact, FillsReceived | PendingTradesSeen)
 
     def _take(
         self,
@@ -256,7 +262,7 @@ def _rows_of(before: DeskState, fact: Fact) -> Iterator[LogRow]:
             yield "desk", event, fact.kind.value, Reason(fact.text, fact.fix).plain()
         case FillsReceived():
             yield from _trades(before, fact)
-        case HeldSeen():
+        case PendingTradesSeen():
             yield from _decisions(before, fact)
         case Changed(row=SkillRunView() as run):
             yield from _runs(before, run)
@@ -291,20 +297,20 @@ def _trade_text(fill: FillView) -> str:
     return f"{venue_marked(text, fill.venue, f' {MONEY_OF[fill.venue]}')}: {fill.market_id}"
 
 
-def _decisions(before: DeskState, fact: HeldSeen) -> Iterator[LogRow]:
-    waited = {trade.held_id for trade in before.supervision.held}
-    for trade in fact.held:
-        if trade.held_id not in waited:
+def _decisions(before: DeskState, fact: PendingTradesSeen) -> Iterator[LogRow]:
+    waited = {trade.pending_id for trade in before.supervision.pending_trades}
+    for trade in fact.pending_trades:
+        if trade.pending_id not in waited:
             yield trade.agent_name, LogEvent.APPROVAL, trade.skill_slug, trade.reasoning
     for trade in fact.decided:
-        if trade.held_id in waited:
+        if trade.pending_id in waited:
             yield trade.agent_name, LogEvent.DECISION, trade.skill_slug, _decision_text(trade)
 
 
-def _decision_text(trade: HeldView) -> str:
-    """What became of a request, and why; that nobody answered is no reason."""
+def _decision_text(trade: PendingTradeView) -> str:
+    """The decision on a request, and its reason; none for a request that timed out."""
     status, reason = trade.status, trade.reason
-    if status is HeldStatus.EXPIRED:
+    if status is PendingStatus.EXPIRED:
         return f"request lapsed: {reason}" if reason == MARKET_ENDED else "request expired"
     return f"request {reason if reason.startswith(status.value) else f'{status.value}: {reason}'}"
 

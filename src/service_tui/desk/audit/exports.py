@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -11,6 +11,7 @@ from service_tui.desk.audit.report import DayReport, Pasts, day_reports
 from service_tui.desk.audit.report_rows import Cell, report_markdown, report_rows, report_table
 from service_tui.desk.freshness import is_answered
 from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.own_notes import OwnNote
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import AlertView
 from service_tui.desk.slices.topics import Topic
@@ -149,7 +150,7 @@ def position_row(agent_id: str, position: PositionView) -> Row:
         "unrealized": _money(position.unrealized),
         "realized": _money(position.realized),
         "to_redeem": _money(position.to_redeem),
-        "outcome": None if position.outcome is None else str(position.outcome),
+        "outcome": None if position.outcome is None else position.outcome.word.lower(),
     }
 
 
@@ -174,30 +175,30 @@ def alert_row(alert: AlertView) -> Row:
     }
 
 
-def held_rows(state: DeskState) -> Rows:
+def pending_trade_rows(state: DeskState) -> Rows:
     """Trades that waited for the person, and how they were decided."""
     view = state.supervision
     return [
         {
-            "held": held.held_id,
-            "agent": held.agent_id,
-            "name": held.agent_name,
-            "at": text_of_moment(held.created_at),
-            "market": held.market_id,
-            "question": held.question,
-            "side": held.side.value,
-            "venue": held.venue.value,
-            "money": MONEY_OF[held.venue],
-            "amount": _money(held.amount),
-            "skill": held.skill_slug,
-            "reasoning": held.reasoning,
-            "status": held.status.value,
-            "decided_at": text_of_moment(held.decided_at),
-            "decided_amount": _money(held.decided_amount),
-            "reason": held.reason,
-            "trade": held.trade_id,
+            "held": trade.pending_id,
+            "agent": trade.agent_id,
+            "name": trade.agent_name,
+            "at": text_of_moment(trade.created_at),
+            "market": trade.market_id,
+            "question": trade.question,
+            "side": trade.side.value,
+            "venue": trade.venue.value,
+            "money": MONEY_OF[trade.venue],
+            "amount": _money(trade.amount),
+            "skill": trade.skill_slug,
+            "reasoning": trade.reasoning,
+            "status": trade.status.value,
+            "decided_at": text_of_moment(trade.decided_at),
+            "decided_amount": _money(trade.decided_amount),
+            "reason": trade.reason,
+            "trade": trade.trade_id,
         }
-        for held in (*view.held, *view.decided)
+        for trade in (*view.pending_trades, *view.decided)
     ]
 
 
@@ -233,7 +234,7 @@ def agent_rows(state: DeskState, pasts: Pasts, now: Timestamp) -> Rows:
 
 TABLES: Final[Mapping[str, Callable[[DeskState], Rows]]] = {
     "alerts": alert_rows,
-    "approvals": held_rows,
+    "approvals": pending_trade_rows,
     "experiments": experiment_rows,
 }
 """What can be exported of the state alone, by the name of its file."""
@@ -248,14 +249,34 @@ _SOURCES: Final[Mapping[str, tuple[Topic, ...]]] = {
 """Topics by table: a table is known once one of them was read. Trades are read by agent instead."""
 
 
-def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
-    """Every file of an export, by its name."""
-    day = agent_rows(state, pasts, now)
+def note_rows(notes: Iterable[OwnNote]) -> Rows:
+    """A person's own notes, in their order."""
+    return [
+        {
+            "at": text_of_moment(note.at),
+            "on": note.noted.on.value,
+            "key": note.noted.key,
+            "market": note.noted.market_id or None,
+            "question": note.noted.about,
+            "text": note.text,
+            "person": note.person,
+        }
+        for note in notes
+    ]
+
+
+def files_of(
+    state: DeskState, now: Timestamp, pasts: Pasts, notes: Iterable[OwnNote] = ()
+) -> dict[str, str]:
+    """Every file of an export, by its name; `notes` are the person's own."""
+    world = world_word(state)
+    day = [{**row, "world": world} for row in agent_rows(state, pasts, now)]
     tables = {
         "agents": day,
         "trades": trade_rows(state, pasts),
         "positions": position_rows(state, pasts),
         **{name: table(state) for name, table in TABLES.items()},
+        "notes": note_rows(notes),
     }
     unread = unread_tables(state)
     left_out = f"\nUnknown: {', '.join(unread)}.\n" if unread else ""
@@ -263,8 +284,16 @@ def files_of(state: DeskState, now: Timestamp, pasts: Pasts) -> dict[str, str]:
     for name, rows in tables.items():
         # An empty file means that there is none.
         if rows or name not in unread:
-            files |= {f"{name}.csv": as_csv(rows), f"{name}.json": as_json(rows)}
+            named = [{**row, "world": world} for row in rows]
+            files |= {f"{name}.csv": as_csv(named), f"{name}.json": as_json(named)}
     return files
+
+
+def world_word(state: DeskState) -> str | None:
+    """What the rows of a state are of: an invented world, or a history; None of a real service."""
+    if state.world is None:
+        return None
+    return f"history {state.world.history}" if state.world.history else "invented"
 
 
 def unread_tables(state: DeskState) -> tuple[str, ...]:
@@ -279,7 +308,7 @@ def unread_tables(state: DeskState) -> tuple[str, ...]:
 def day_in_markdown(state: DeskState, now: Timestamp, pasts: Pasts, agent: str = "") -> str:
     """The day of all agents, or of one, for a person to read or to send."""
     reports = [one for one in day_reports(state, now, pasts) if _is_wanted(one, agent)]
-    waiting = len(state.supervision.held)
+    waiting = len(state.supervision.pending_trades)
     is_known = is_answered(state, Topic.FLEET)
     lines = [
         f"# Agents on {datetime.fromtimestamp(now, UTC):%Y-%m-%d}",

@@ -1,4 +1,7 @@
-"""ExportData: what the desk knows, as files that spreadsheets open."""
+"""Writes files for the operator: exports that spreadsheets open, and the saved output of a skill.
+
+`desk/supervision.py` registers both handlers.
+"""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,11 +16,12 @@ from service_tui.desk.audit.new_files import write_files
 from service_tui.desk.audit.report import known_pasts
 from service_tui.desk.commands.agents import ExportData, SaveOutput
 from service_tui.desk.facts import Noticed
+from service_tui.desk.own_notes import notes_of
 from service_tui.desk.ports import Ports
 
 FOLDER: Final = "exports"
 _OF_NAMES: Final = frozenset(f"{ascii_letters}{digits}_-")
-"""Letters of a file's name; a name from outside keeps no others."""
+"""Characters of a file's name; any other one of a skill's slug becomes -."""
 
 
 async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
@@ -25,7 +29,7 @@ async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
     state = ports.state()
     pasts = {**known_pasts(state), **(await pasts_of(ports) if state.service.embedded else {})}
     now = ports.now()
-    files = files_of(ports.state(), now, pasts)
+    files = files_of(ports.state(), now, pasts, notes_of(ports.state()))
     stamp = f"{datetime.fromtimestamp(now, UTC):%Y-%m-%dT%H%M%S}"
     try:
         folder = await asyncio.to_thread(_write, order.folder, data_dir / FOLDER / stamp, files)
@@ -36,7 +40,7 @@ async def export_data(order: ExportData, data_dir: Path, ports: Ports) -> None:
 
 
 async def save_output(order: SaveOutput, data_dir: Path, ports: Ports) -> None:
-    """Write the lines of an output and report the file in a notice."""
+    """Write the shown output of a skill to a file and report it in a notice."""
     stamp = f"{datetime.fromtimestamp(ports.now(), UTC):%Y-%m-%dT%H%M%S}"
     name = "".join(letter if letter in _OF_NAMES else "-" for letter in order.skill_slug)[:60]
     folder = data_dir / FOLDER / f"{stamp}-output"

@@ -1,4 +1,4 @@
-"""What the screens list, as rows of plain values for scripts. Pure.
+"""The screens' lists as rows of plain values, for scripts. Pure.
 
 The keys of a row are stable: scripts depend on them. A value that is not known is None.
 """
@@ -13,6 +13,7 @@ from service_tui.desk.audit.exports import (
     agent_rows,
     alert_row,
     alert_rows,
+    note_rows,
     own_id,
     position_row,
     text_of_moment,
@@ -21,6 +22,8 @@ from service_tui.desk.audit.exports import (
 from service_tui.desk.audit.report import Pasts
 from service_tui.desk.freshness import is_answered
 from service_tui.desk.holdings.rows import GroupRow, HeldRow, due_rows, group_rows, held_rows
+from service_tui.desk.markets.events import EventView, events_of
+from service_tui.desk.own_notes import all_notes
 from service_tui.desk.slices.account import AccountView
 from service_tui.desk.slices.agents import AgentView, ReturnsView
 from service_tui.desk.slices.markets import MarketView
@@ -31,6 +34,7 @@ from service_tui.desk.slices.supervision import AgentAlertView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.desk.wanted import DAY, PastPart, Wanted
+from service_tui.evaluation.events import SET_SHARES
 from service_tui.evaluation.returns import Period
 from service_tui.terms import MONEY_OF, Venue
 from service_tui.units import Micros, Timestamp, decimal
@@ -64,7 +68,9 @@ def status_row(state: DeskState) -> Row:
         "halted_since": text_of_moment(state.halted_since),
         "positions": len(state.positions) if is_answered(state, Topic.POSITIONS) else None,
         "open_orders": len(state.orders) if is_answered(state, Topic.ORDERS) else None,
-        "approvals": len(state.supervision.held) if is_answered(state, Topic.FLEET) else None,
+        "approvals": len(state.supervision.pending_trades)
+        if is_answered(state, Topic.FLEET)
+        else None,
         "alerts": sum(one.state.is_open for one in state.risk.alerts)
         if is_answered(state, Topic.MONITORS)
         else None,
@@ -113,11 +119,37 @@ def market_row(one: MarketView) -> Row:
         "volume_24h": _money(one.volume),
         "liquidity": _money(one.liquidity),
         "ends": text_of_moment(one.resolves_at),
-        "outcome": None if one.outcome is None else ("yes" if one.outcome else "no"),
+        "outcome": None if one.outcome is None else one.outcome.word.lower(),
         "venues": " ".join(venue.value for venue in one.venues),
         "venue_yes": one.venue_price,
         "bid": one.bid,
         "ask": one.ask,
+    }
+
+
+def event_rows(state: DeskState) -> Rows:
+    """Every event of several open outcomes that are listed.
+
+    A set is `set_shares` of each outcome; what it pays is certain only if exactly one comes true.
+    """
+    return [_event_row(event) for event in events_of(state.markets.values())]
+
+
+def _event_row(event: EventView) -> Row:
+    sums = event.sums()
+    return {
+        "event": event.event_id,
+        "name": event.name,
+        "outcomes": len(event.outcomes),
+        "sum_yes": round(sums.sum_yes, 6),
+        "set_shares": decimal(SET_SHARES),
+        "yes_set_cost": _money(sums.yes_set.cost),
+        "yes_set_pays": decimal(sums.yes_set.pays),
+        "no_set_cost": _money(sums.no_set.cost),
+        "no_set_pays": decimal(sums.no_set.pays),
+        "asks": None if sums.asks is None else round(sums.asks, 6),
+        "bids": None if sums.bids is None else round(sums.bids, 6),
+        "markets": " ".join(one.market_id for one in event.outcomes),
     }
 
 
@@ -346,6 +378,12 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
         lambda state, _pasts, _now: alert_rows(state),
         ("at", "side", "reason", "trigger_price", "shares", "state", "question"),
     ),
+    "events": ScriptList(
+        Wanted((Topic.MARKETS,)),
+        lambda state, _pasts, _now: event_rows(state),
+        ("name", "outcomes", "sum_yes", "yes_set_cost", "yes_set_pays", "no_set_cost",
+         "no_set_pays"),
+    ),
     "exposure": ScriptList(
         Wanted((Topic.HOLDINGS,)),
         lambda state, _pasts, _now: exposure_rows(state),
@@ -368,6 +406,11 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
         lambda state, _pasts, now: fleet_rows(state, now),
         ("agent_name", "equity", "day_pnl", "week_pnl", "month_pnl", "return", "drawdown",
          "sharpe", "hit_rate"),
+    ),
+    "notes": ScriptList(
+        Wanted(()),
+        lambda state, _pasts, _now: note_rows(all_notes((state.preferences,))),
+        ("at", "on", "text", "question"),
     ),
     "agent-alerts": ScriptList(
         Wanted((Topic.AGENTS, Topic.FLEET)),

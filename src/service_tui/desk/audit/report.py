@@ -1,4 +1,4 @@
-"""Daily report of each agent: trades, reasons, results, and what blocked it. Pure.
+"""Daily report of each agent: trades, reasons, results, and refusals. Pure.
 
 A day begins at midnight UTC.
 """
@@ -17,7 +17,7 @@ from service_tui.desk.slices.agents import (
     SkillResultView,
     VenueMoneyView,
 )
-from service_tui.desk.slices.supervision import HeldView, LeashView, SkillRunView
+from service_tui.desk.slices.supervision import LeashView, PendingTradeView, SkillRunView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.trades import Deal
 from service_tui.desk.state import DeskState
@@ -155,7 +155,7 @@ def _report(agent: AgentView, state: DeskState, now: Timestamp, pasts: Pasts) ->
         trades=trades,
         monies=_monies(agent, trades, past),
         decisions=_decisions(view.decided, agent.agent_id, since),
-        waiting=sum(held.agent_id == agent.agent_id for held in view.held),
+        waiting=sum(trade.agent_id == agent.agent_id for trade in view.pending_trades),
         leash=strictest_leash(agent, view),
         spent=spend_of(agent, view),
         leash_known=leashes_known(state),
@@ -322,10 +322,12 @@ def _take_from(lots: dict[str, int], own: str, shares: int) -> str:
     return owner if owner is not None else own or next(reversed(lots), "")
 
 
-def _decisions(decided: Sequence[HeldView], agent_id: str, since: Timestamp) -> dict[str, int]:
+def _decisions(
+    decided: Sequence[PendingTradeView], agent_id: str, since: Timestamp
+) -> dict[str, int]:
     statuses = (
-        held.status.value
-        for held in decided
-        if held.agent_id == agent_id and (held.decided_at or since) >= since
+        trade.status.value
+        for trade in decided
+        if trade.agent_id == agent_id and (trade.decided_at or since) >= since
     )
     return dict(Counter(statuses))

@@ -19,11 +19,11 @@ from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import SignalView
 from service_tui.desk.slices.redemption import RunView
 from service_tui.desk.slices.risk import AlertView, ExitView, MonitorView, exit_cause
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.trades import Deal, TradeView
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, HeldStatus, Side, TradeStatus, Venue
+from service_tui.terms import Action, PendingStatus, Side, TradeStatus, Venue
 from service_tui.units import Timestamp, sum_of
 
 _MANY: Final = {
@@ -33,7 +33,7 @@ _MANY: Final = {
     Deal.ORDER: "orders",
 }
 
-_APPROVED: Final = frozenset({HeldStatus.APPROVED, HeldStatus.FAILED, HeldStatus.UNKNOWN})
+_APPROVED: Final = frozenset({PendingStatus.APPROVED, PendingStatus.FAILED, PendingStatus.UNKNOWN})
 """States of a trade that the person has let pass, whatever became of it then."""
 
 WITH_IT: Final = "given with the order"
@@ -252,8 +252,7 @@ def _why_redeemed(state: DeskState, run: RunView, ticket: TicketView) -> TradeHi
         position = Link("position", bought[-1].at, values)
     outcome = Link("outcome", missing="unknown: position not among those read")
     if held is not None and held.outcome is not None:
-        word = "YES" if held.outcome else "NO"
-        ended: tuple[LabelledValue, ...] = (LabelledValue("market ended", word),)
+        ended: tuple[LabelledValue, ...] = (LabelledValue("market ended", held.outcome.word),)
         if state.service.embedded:
             ended = (*ended, LabelledValue("clock", "world time"))
         outcome = Link("outcome", held.resolves_at, ended)
@@ -301,7 +300,7 @@ def _ticket_of(known: _Known) -> TicketView | None:
     return next((one for one in known.state.tickets if ref and one.client_ref == ref), None)
 
 
-def _held(known: _Known) -> HeldView | None:
+def _approved_trade(known: _Known) -> PendingTradeView | None:
     """The approval that the trade came from, if any."""
     entry = known.entry
     return next(
@@ -326,16 +325,16 @@ def _signal(known: _Known) -> Link:
         )
         return Link("signal", mirrored.at, values)
     data = () if entry is None else entry.signal_data
-    held = _held(known)
-    if not data and held is not None:
-        data = tuple((name, str(value)) for name, value in held.signal_data.items())
+    trade = _approved_trade(known)
+    if not data and trade is not None:
+        data = tuple((name, str(value)) for name, value in trade.signal_data.items())
     if data:
         skill = (
             ()
             if entry is None or not entry.skill_slug
             else (LabelledValue("skill", entry.skill_slug),)
         )
-        when = None if held is None else held.created_at
+        when = None if trade is None else trade.created_at
         values = (*skill, *(LabelledValue(name, value) for name, value in data))
         return Link("signal", when, values, when=WITH_IT)
     return Link("signal", missing=_unread(known) or "none given with the order")
@@ -361,37 +360,37 @@ def _no_entry(known: _Known) -> str:
 
 
 def _reasoning(known: _Known) -> Link:
-    entry, held = known.entry, _held(known)
+    entry, trade = known.entry, _approved_trade(known)
     text = "" if entry is None else entry.reasoning
-    text = text or ("" if held is None else held.reasoning)
+    text = text or ("" if trade is None else trade.reasoning)
     if not text:
         return Link("reasoning", missing=_unread(known) or "none given")
     author = () if entry is None or not entry.source else (LabelledValue("by", entry.source),)
     decided = (
-        (LabelledValue("approved", _approval(held)),)
-        if held is not None and held.status in _APPROVED
+        (LabelledValue("approved", _approval(trade)),)
+        if trade is not None and trade.status in _APPROVED
         else ()
     )
     values = (LabelledValue("", text), *author, *decided)
-    return Link("reasoning", None if held is None else held.decided_at, values, when=WITH_IT)
+    return Link("reasoning", None if trade is None else trade.decided_at, values, when=WITH_IT)
 
 
-def _approval(held: HeldView) -> str:
-    """Who let the trade pass, and whether at the size that was asked."""
-    asked = held.amount if held.action is Action.BUY else held.shares
-    is_changed = held.decided_amount not in {None, asked}
+def _approval(trade: PendingTradeView) -> str:
+    """Who approved the trade, and whether at the requested size."""
+    asked = trade.amount if trade.action is Action.BUY else trade.shares
+    is_changed = trade.decided_amount not in {None, asked}
     return "by you, at another size" if is_changed else "by you"
 
 
 def _quote(known: _Known) -> Link:
     """Expected price: the price before, the bound, and the quote on screen."""
-    entry, held, mirrored = known.entry, _held(known), _mirrored(known)
+    entry, trade, mirrored = known.entry, _approved_trade(known), _mirrored(known)
     ticket = known.ticket or _ticket_of(known)
     values: list[LabelledValue] = []
     if entry is not None and entry.price_before is not None:
         values.append(LabelledValue("price before", entry.price_before, Unit.PRICE))
-    if held is not None and held.average is not None:
-        values.append(LabelledValue("quoted average", held.average, Unit.PRICE))
+    if trade is not None and trade.average is not None:
+        values.append(LabelledValue("quoted average", trade.average, Unit.PRICE))
     if mirrored is not None:
         values.append(LabelledValue("limit", mirrored.price_max, Unit.PRICE))
     if ticket is not None and ticket.amount:
@@ -518,7 +517,8 @@ def _closed(known: _Known) -> PositionView | None:
 
 
 def _outcome(closed: PositionView) -> LabelledValue:
-    return LabelledValue("outcome", "YES" if closed.outcome else "NO")
+    word = "unknown" if closed.outcome is None else closed.outcome.word
+    return LabelledValue("outcome", word)
 
 
 def _no_exit(known: _Known) -> Link:

@@ -1,1 +1,1 @@
-"""The heartbeat, and what the desk makes of it."""
+"""The heartbeat of the service, and the desk's briefing made from it."""

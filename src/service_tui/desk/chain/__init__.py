@@ -1,1 +1,1 @@
-"""What goes to a chain, step by step, each step written down before it is taken."""
+"""Transactions on a chain: each step is stored before it is taken."""

@@ -8,6 +8,7 @@ from service_tui.desk.reasons import Fix
 from service_tui.desk.slices.redemption import RedemptionRow, Stage
 from service_tui.desk.slices.wallet import CASH_CHECK, CheckView, Ownership, WalletView
 from service_tui.desk.wire_values import UNTRANSLATABLE, amount
+from service_tui.outcome import outcome_in
 from service_tui.terms import MONEY_OF, Side, Venue
 from service_tui.units import Timestamp, decimal
 from service_tui.wire.base import Moment, timestamp
@@ -89,9 +90,12 @@ def rows_of_position(body: PositionBody) -> Iterator[RedemptionRow]:
         if shares <= 0:
             continue
         is_final = stage in {Stage.READY, Stage.REDEEMED}
-        lost = is_final and body.outcome is not None and body.outcome is not (side is Side.YES)
+        outcome = outcome_in(body)
+        lost = is_final and outcome is not None and not outcome.pays(side)
         manual = body.venue is Venue.SOL
-        pays = 0.0 if lost else shares
+        pays = amount(0.0 if lost else shares)
+        if is_final and outcome is not None:
+            pays = outcome.paid(side, amount(shares), amount(_cost_of(body, side)))
         yield RedemptionRow(
             market_id=body.market_id,
             question=body.question,
@@ -100,14 +104,14 @@ def rows_of_position(body: PositionBody) -> Iterator[RedemptionRow]:
             stage=stage,
             shares=amount(shares),
             cost=amount(_cost_of(body, side)),
-            amount=amount(pays),
+            amount=pays,
             since=_at(body.resolved_at or body.resolves_at) if stage is not Stage.ACTIVE else None,
             in_world=True,
             lost=lost,
             manual=manual,
             condition_id=body.condition_id or "",
             token_id=(body.token_id_yes if side is Side.YES else body.token_id_no) or "",
-            next_text=_next(stage, body.venue, "", lost=lost, manual=manual, pays=pays),
+            next_text=_next(stage, body.venue, "", lost=lost, manual=manual, pays=decimal(pays)),
             simulated=body.simulated,
         )
 
@@ -249,7 +253,7 @@ def _stage_of(body: PositionBody) -> Stage:
     word = (body.lifecycle or "").lower().replace(" ", "_")
     if word in _LIFECYCLE:
         return _LIFECYCLE[word]
-    if body.redeemable or body.status in {"won", "lost", "resolved"}:
+    if body.redeemable or body.status in {"won", "lost", "settled", "voided", "resolved"}:
         return Stage.READY
     return Stage.AWAITING if body.status == "closed" else Stage.ACTIVE
 

@@ -46,7 +46,7 @@ class SetLeash(Command):
 
 @dataclass(frozen=True, slots=True)
 class SetAgentAlert(Command):
-    """Be told when an agent goes wrong, or let that pause it or halt all buys.
+    """Set an alert on an agent: it notifies, pauses the agent, or halts all buys.
 
     `limit` is a millionth of what the kind counts, as in `AgentAlertView`.
     """
@@ -84,7 +84,7 @@ class RemoveAgentAlert(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class ApproveHeld(Command):
+class ApproveTrade(Command):
     """Let a waiting trade go out, with `amount` at another size.
 
     `confirmed`: a person has seen it on the dialog for real money. `not_above` is the worst average
@@ -93,7 +93,7 @@ class ApproveHeld(Command):
 
     kind: ClassVar[str] = "approve"
 
-    held_id: str
+    pending_id: str
     what: str
     amount: Micros | None = None
     confirmed: bool = False
@@ -120,12 +120,12 @@ class ApproveHeld(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class RefuseHeld(Command):
+class RefuseTrade(Command):
     """Refuse a waiting trade; its agent receives the reason."""
 
     kind: ClassVar[str] = "refuse"
 
-    held_id: str
+    pending_id: str
     what: str
     reason: str = ""
 

@@ -30,6 +30,17 @@ class RunBacktest(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadEvaluations(Command):
+    """Read the reports of evaluations of this machine. A reading."""
+
+    kind: ClassVar[str] = "evaluations"
+
+    def describe(self) -> str:
+        """Describe the command in plain English."""
+        return "read the evaluations"
+
+
+@dataclass(frozen=True, slots=True)
 class StartSession(Command):
     """Begin a series of experiments with a fresh baseline, in a worktree of a repository.
 

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from service_tui.desk.command import Command
 from service_tui.desk.slices.orders import limit_text
-from service_tui.desk.slices.risk import Condition, Thresholds
-from service_tui.terms import Side, Venue, counted
+from service_tui.desk.slices.risk import Thresholds
+from service_tui.terms import AlertCondition, Side, Venue, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +72,14 @@ class ExitAlert(Command):
 class SetPriceAlert(Command):
     """Notify once when the price of a side reaches `threshold`, in (0, 1).
 
-    The embedded service gets the same alert, for the webhooks.
+    The service keeps it, this desk only where the service keeps none.
     """
 
     kind: ClassVar[str] = "price alert"
 
     market_id: str
     side: Side
-    condition: Condition
+    condition: AlertCondition
     threshold: float
     question: str = ""
 
@@ -91,7 +91,7 @@ class SetPriceAlert(Command):
 
 @dataclass(frozen=True, slots=True)
 class RemovePriceAlert(Command):
-    """Forget a price alert, fired or not."""
+    """Remove a price alert, fired or not, at the service as well."""
 
     kind: ClassVar[str] = "price alert"
 

@@ -1,6 +1,7 @@
 """Commands for this desk itself: speed, refresh, stars, preferences."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import ClassVar
 
 from service_tui.desk.command import Command
@@ -20,13 +21,30 @@ class SetSpeed(Command):
 
 
 @dataclass(frozen=True, slots=True)
+class StepWorld(Command):
+    """Move a world on a history on by so many of its seconds, at once."""
+
+    kind: ClassVar[str] = "step"
+
+    seconds: int
+
+    def describe(self) -> str:
+        """Describe the command in plain English."""
+        return f"World moved on by {timedelta(seconds=self.seconds)}"
+
+
+@dataclass(frozen=True, slots=True)
 class WatchMarket(Command):
-    """Keep the chart, news and trades of one market fresh; None stops. A reading."""
+    """Keep the chart, news and trades of one market fresh; None stops. A reading.
+
+    `beside_id` is a second market whose prices are read for the same span, empty for none.
+    """
 
     kind: ClassVar[str] = "watch"
 
     market_id: str | None
     span_s: int = 0
+    beside_id: str = ""
 
     def describe(self) -> str:
         """Describe the command in plain English."""

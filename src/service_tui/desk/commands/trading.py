@@ -92,6 +92,23 @@ class PlaceTrade(Command):
         return f"sell {size} {side}{at}"
 
 
+@dataclass(frozen=True, slots=True)
+class BuySet(Command):
+    """Buy the outcomes of one event, `name`: leg by leg, until the first that is not bought.
+
+    Each leg is an ordinary order with a ticket of its own.
+    """
+
+    kind: ClassVar[str] = "set"
+
+    name: str
+    legs: tuple[PlaceTrade, ...]
+
+    def describe(self) -> str:
+        """Describe the command in plain English."""
+        return f"set of {self.name}"
+
+
 _TERMS: Final = {OrderType.FOK: " fill-or-kill"}
 
 

@@ -98,7 +98,7 @@ _PLAIN: Final = {
     EventKind.RISK_ALERT: frozenset({Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}),
     EventKind.HALT: frozenset({Topic.WORLD, Topic.ACCOUNT, Topic.BRIEFING}),
     EventKind.EXPERIMENT: frozenset({Topic.RESEARCH}),
-    EventKind.HELD: frozenset({Topic.FLEET}),
+    EventKind.PENDING: frozenset({Topic.FLEET}),
     EventKind.LEASH: frozenset({Topic.FLEET}),
     EventKind.RESET: frozenset(Topic),
 }

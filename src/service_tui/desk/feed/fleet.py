@@ -6,9 +6,9 @@ from typing import Final
 from service_tui.client.errors import NotFoundError
 from service_tui.desk.agents.translate import (
     agent_alert_view,
-    held_view,
     leash_view,
     need_view,
+    pending_trade_view,
     reasoned_trade_view,
     result_view,
     returns_view,
@@ -19,12 +19,12 @@ from service_tui.desk.feed.poller_memory import PollerMemory, Read
 from service_tui.desk.ports import Ports
 from service_tui.desk.positions.translate import position_views
 from service_tui.desk.slices.agents import (
-    HELD_SHOWN,
+    POSITIONS_SHOWN,
     AgentDetailView,
     AgentNeedView,
     ReturnsView,
 )
-from service_tui.desk.slices.supervision import AgentAlertView, HeldSeen, LeashView
+from service_tui.desk.slices.supervision import AgentAlertView, LeashView, PendingTradesSeen
 from service_tui.desk.wire_values import amount
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints.fleet import (
@@ -32,9 +32,9 @@ from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_POSITIONS,
     DESK_AGENT_RESULTS,
     DESK_AGENT_TRADES,
-    DESK_HELD,
     DESK_LEASHES,
     DESK_NEEDS,
+    DESK_PENDING_TRADES,
     DESK_RETURNS,
 )
 from service_tui.wire.fleet import HeldQuery
@@ -47,18 +47,18 @@ TIMELINE: Final = 200
 RESULTS_S: Final = 15.0
 """How old the sums of the agent in focus may be while it does not trade: its whole past is read."""
 
-_HELD: Final = PositionsQuery(venue="all", status="active", limit=HELD_SHOWN)
+_HELD: Final = PositionsQuery(venue="all", status="active", limit=POSITIONS_SHOWN)
 """Open positions of the agent in focus."""
 
 
 async def read_supervision(ports: Ports, watched: PollerMemory) -> Read:
     """Leashes, trades that wait, and what the agent in focus did."""
     leashes = await ports.client.call(DESK_LEASHES)
-    held = await ports.client.call(DESK_HELD, query=HeldQuery(status="all"))
-    views = tuple(held_view(body) for body in held.answer.held)
+    approvals = await ports.client.call(DESK_PENDING_TRADES, query=HeldQuery(status="all"))
+    views = tuple(pending_trade_view(body) for body in approvals.answer.held)
     facts: list[Fact] = [
         Loaded(LeashView, tuple(leash_view(body) for body in leashes.answer.leashes)),
-        HeldSeen(
+        PendingTradesSeen(
             tuple(view for view in views if view.is_waiting),
             tuple(view for view in views if not view.is_waiting),
         ),
@@ -73,11 +73,11 @@ async def read_supervision(ports: Ports, watched: PollerMemory) -> Read:
         facts.append(Changed(await _detail_of(ports, watched.agent_id)))
     elif ports.state().supervision.detail is not None:
         facts.append(Removed(AgentDetailView))
-    return facts, held.latency_s
+    return facts, approvals.latency_s
 
 
 async def _needs_of_others(ports: Ports) -> tuple[AgentNeedView, ...]:
-    """Needs of the other agents; empty from a directory owner of an older version."""
+    """Needs of the other agents; empty from a holder of an older version."""
     account = ports.state().account
     own = "" if account is None else account.agent_id
     try:
@@ -88,7 +88,7 @@ async def _needs_of_others(ports: Ports) -> tuple[AgentNeedView, ...]:
 
 
 async def _agent_alerts(ports: Ports) -> tuple[AgentAlertView, ...]:
-    """The alerts on all agents; empty from a directory owner of an older version."""
+    """The alerts on all agents; empty from a holder of an older version."""
     try:
         reply = await ports.client.call(DESK_AGENT_ALERTS)
     except NotFoundError:
@@ -97,7 +97,7 @@ async def _agent_alerts(ports: Ports) -> tuple[AgentAlertView, ...]:
 
 
 async def _returns(ports: Ports) -> tuple[ReturnsView, ...]:
-    """What every agent made of its money; empty from a directory owner of an older version."""
+    """What every agent made of its money; empty from a holder of an older version."""
     try:
         reply = await ports.client.call(DESK_RETURNS)
     except NotFoundError:

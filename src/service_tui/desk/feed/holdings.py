@@ -1,4 +1,4 @@
-"""Reads what all agents hold, while somebody looks at it."""
+"""Reads all agents' positions while a screen shows them."""
 
 from service_tui.desk.changes import Changed
 from service_tui.desk.feed.poller_memory import PollerMemory, Read

@@ -21,7 +21,8 @@ class PollerMemory:
     wallet, or for open orders. `ended` are positions that need no second reading. `fills`
     is None where nobody asks for fills beside the agents. `markets` and `detail` are what was made
     of the last answers. `wants_holdings` while somebody looks at what all agents hold,
-    `returns_at` when the returns of all agents were read.
+    `returns_at` when the returns of all agents were read. `beside_id` is the market compared with
+    the one in focus, empty for none; `beside` is what was made of its last answer.
     """
 
     market_id: str | None = None
@@ -41,6 +42,8 @@ class PollerMemory:
     run_id: str = ""
     wants_holdings: bool = True
     returns_at: float = float("-inf")
+    beside_id: str = ""
+    beside: LastMade[DetailView] = field(default_factory=LastMade[DetailView])
 
 
 Read = tuple[list[Fact], float | None]

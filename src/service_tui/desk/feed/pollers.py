@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Final
 
+from service_tui.client.api_keys import TRIED_AGAIN_S
 from service_tui.client.errors import (
     Called,
     InvalidError,
@@ -19,7 +20,6 @@ from service_tui.client.errors import (
     ServiceError,
     UnauthenticatedError,
 )
-from service_tui.client.keys import TRIED_AGAIN_S
 from service_tui.client.reply import Reply
 from service_tui.client.retry import next_delay
 from service_tui.desk.account.translate import account_view, limits_view
@@ -54,10 +54,11 @@ from service_tui.desk.restarting import fault_text
 from service_tui.desk.risk.translate import alert_view, exit_views, monitor_view
 from service_tui.desk.settings.translate import buy_limits_view
 from service_tui.desk.slices.account import EquityPoint
-from service_tui.desk.slices.markets import DetailView
+from service_tui.desk.slices.markets import BesideView, DetailView
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.research import ResearchSeen, Source
 from service_tui.desk.slices.risk import AlertsSeen, MonitorView
+from service_tui.desk.slices.rows import LastMade
 from service_tui.desk.slices.service import ServiceView
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.slices.topics import Topic
@@ -82,11 +83,11 @@ from service_tui.wire.endpoints.public import (
     USER_SETTINGS,
 )
 from service_tui.wire.endpoints.research import DESK_RESEARCH, EXPERIMENTS, RESEARCH_STATE
-from service_tui.wire.markets import HistoryQuery
+from service_tui.wire.markets import HistoryBody, HistoryQuery
 from service_tui.wire.monitors import RiskAlertBody, RiskAlertsBody, RiskAlertsQuery
 from service_tui.wire.positions import PortfolioQuery, PositionsBody, PositionsQuery
 from service_tui.wire.research import ExperimentsQuery, ResearchBody, StateQuery
-from service_tui.wire.world import TapeQuery
+from service_tui.wire.world import TapeBody, TapeQuery
 
 log = logging.getLogger(__name__)
 
@@ -264,22 +265,47 @@ async def read_world(ports: Ports, _: PollerMemory) -> Read:
 
 
 async def read_detail(ports: Ports, memory: PollerMemory) -> Read:
-    """Chart, news and trades of the market in focus; nothing when none is."""
-    market_id, span_s = memory.market_id, memory.span_s
+    """Chart, news and trades of the market in focus, and the prices of the one compared with it."""
+    market_id, span_s, beside_id = memory.market_id, memory.span_s, memory.beside_id
     if market_id is None:
         return [], None
+    detail, reply = await _detail_of(ports, market_id, span_s, memory.detail)
+    dropped = reply.dropped
+    if isinstance(reply.answer, TapeBody):
+        dropped += len(reply.answer.trades) - len(detail.trades)
+    if beside_id:
+        detail = replace(detail, beside=await _read_beside(ports, beside_id, span_s, memory))
+    return [Changed(detail, dropped)], reply.latency_s
+
+
+async def _read_beside(
+    ports: Ports, market_id: str, span_s: int, memory: PollerMemory
+) -> BesideView:
+    """The prices of a second market; without them the first one is shown all the same."""
+    try:
+        detail, _ = await _detail_of(ports, market_id, span_s, memory.beside)
+    except UnauthenticatedError:
+        raise
+    except ServiceError as error:
+        return BesideView(market_id, problem=str(error))
+    except UNTRANSLATABLE as error:
+        return BesideView(market_id, problem=str(_foreign(Topic.DETAIL, error)))
+    return BesideView(market_id, detail.points)
+
+
+async def _detail_of(
+    ports: Ports, market_id: str, span_s: int, made: LastMade[DetailView]
+) -> tuple[DetailView, Reply[TapeBody] | Reply[HistoryBody]]:
+    """What the service knows of one market over a span; of any other one the prices alone."""
     path = {"market_id": market_id}
     if ports.state().service.embedded:
         tape = await ports.client.call(
             TAPE, path=path, query=TapeQuery(span_s=span_s, points=CHART_POINTS)
         )
         body = tape.answer
-        detail = memory.detail.of((body,), lambda: detail_of_tape(body, span_s))
-        if detail.span_s != span_s:
-            # The same bytes: the market is younger than both spans.
-            detail = replace(detail, span_s=span_s)
-        dropped = tape.dropped + len(tape.answer.trades) - len(detail.trades)
-        return [Changed(detail, dropped)], tape.latency_s
+        detail = made.of((body,), lambda: detail_of_tape(body, span_s))
+        # The same bytes with another span: the market is younger than both.
+        return detail if detail.span_s == span_s else replace(detail, span_s=span_s), tape
     hours = min(HISTORY_HOURS_MAX, max(1, -(-span_s // HOUR_S))) if span_s else HISTORY_HOURS_MAX
     step = max(5, hours * 60 // CHART_POINTS)
     history = await ports.client.call(
@@ -287,8 +313,7 @@ async def read_detail(ports: Ports, memory: PollerMemory) -> Read:
     )
     known = ports.state().markets.get(market_id)
     criteria = known.criteria if known else ""
-    detail = detail_of_history(history.answer, span_s, criteria)
-    return [Changed(detail, history.dropped)], history.latency_s
+    return detail_of_history(history.answer, span_s, criteria), history
 
 
 async def read_agents(ports: Ports, memory: PollerMemory) -> Read:
@@ -467,8 +492,8 @@ def _is_whole(state: DeskState) -> bool:
     """True if cash and positions are of one moment: a trade changes one, then the other."""
     if state.from_cache or Topic.ACCOUNT not in state.seen:
         return False
-    held_at = state.seen.get(Topic.POSITIONS)
-    return held_at is not None and all(
-        ticket.state is not TicketState.DONE or (ticket.settled_at or 0.0) <= held_at
+    last_point = state.seen.get(Topic.POSITIONS)
+    return last_point is not None and all(
+        ticket.state is not TicketState.DONE or (ticket.settled_at or 0.0) <= last_point
         for ticket in state.tickets
     )

@@ -1,4 +1,4 @@
-"""Reads who else is on a shared desk, what my role forbids, and who did what."""
+"""Reads the people of a shared desk, the calls that my role forbids, and the last changes."""
 
 from typing import Final
 

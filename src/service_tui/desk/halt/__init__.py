@@ -1,1 +1,1 @@
-"""The halt: who has to know, who knows, and selling everything under it."""
+"""The halt: its steps and acknowledgements, and selling all positions under it."""

@@ -1,4 +1,4 @@
-"""Exiting everything that was confirmed: each exit an ordinary sale, a few at a time."""
+"""Sells every confirmed position under a halt: ordinary sales, a few at a time."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""The halt: closes the gate at once, then requests acknowledgement from every source; and its end.
+"""Halts a desk: closes its gate at once, then requests an acknowledgement from every source.
 
-Nothing here opens the gate but a word that a person typed, and that only after everybody else has
-let go.
+Two things open the gate again: the operator types RESUME here and every source has been resumed, or
+the service reports that another console of the same operator has ended the halt.
 """
 
 import asyncio
@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 
 _HALT: Final = NoticeKind.HALT
 
-Either = Callable[[asyncio.Event, float], Awaitable[None]]
-"""Waits for an event, but only so many seconds."""
+WaitFor = Callable[[asyncio.Event, float], Awaitable[None]]
+"""Waits for an event, at most so many seconds."""
 
 
 STEPS: Final = (
@@ -49,7 +49,7 @@ GATE: Final = AckView("gate", "buys blocked on this desk", AckState.DONE)
 KEPT: Final = AckView("kept", "halt kept over a restart")
 
 AFTER_S: Final = 0.001
-"""How much later than a halt its end is at least."""
+"""The end of a halt is stored with a time at least this much later than that of the halt."""
 
 READ_ONLY: Final = "this desk is read-only: halt from a writable console"
 UNDER_WAY: Final = "selling positions: buys stay blocked until done"
@@ -67,7 +67,7 @@ class Halting:
         ports: Ports,
         memory: Memory,
         rng: random.Random,
-        either: Either,
+        wait_for: WaitFor,
         *,
         agents: SkillAgents,
     ) -> None:
@@ -75,14 +75,14 @@ class Halting:
         self._skills = SkillPauses(ports, agents, self._keep)
         self._memory = memory
         self._rng = rng
-        self._either = either
+        self._wait_for = wait_for
         self._requested = asyncio.Event()
         self._retry = asyncio.Event()
-        self._doubt = asyncio.Event()
+        self._maybe_over = asyncio.Event()
         self._lock = asyncio.Lock()
         self._round = 0
         if ports.state().halt is not None:
-            # Kept from an earlier run: every source is requested again, which is harmless.
+            # Stored by an earlier run: halting every source again is harmless.
             self.halt()
 
     # -- halting ---------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class Halting:
         service_halted = world is not None and world.halted_at is not None
         self._ports.gate.on_service_halt(service_halted=service_halted)
         if world is not None and not service_halted and self._may_be_over():
-            self._doubt.set()
+            self._maybe_over.set()
 
     def retry_now(self) -> None:
         """Retry every failed acknowledgement without waiting for its pause."""
@@ -171,7 +171,7 @@ class Halting:
             if state is AckState.DONE:
                 return
             if number == self._round:
-                await self._either(self._retry, next_delay(tries, self._rng))
+                await self._wait_for(self._retry, next_delay(tries, self._rng))
 
     def _acknowledge(self, name: str, number: int, ack: AckView) -> None:
         halt = self._ports.state().halt
@@ -184,7 +184,7 @@ class Halting:
             self._ports.emit(Noticed("good", "halted: all sources acknowledged", _HALT))
 
     async def _keep(self, ports: Ports) -> str:
-        """On disk; with it the halt holds at the next start before anything may trade."""
+        """Store the halt on disk, so that the next start is halted before anything may trade."""
         halt = ports.state().halt
         if halt is None:
             return ""
@@ -209,11 +209,11 @@ class Halting:
         the service had acknowledged it counts.
         """
         while True:
-            await self._doubt.wait()
-            self._doubt.clear()
+            await self._maybe_over.wait()
+            self._maybe_over.clear()
             number = self._round
             try:
-                # Asked beside the line: a new halt need not wait for this answer.
+                # Requested without the lock: a new halt need not wait for this answer.
                 if self._may_be_over() and not await steps.service_is_halted(self._ports):
                     await self._end_here(number)
             except OvertakenError:
@@ -232,7 +232,7 @@ class Halting:
     # -- resuming --------------------------------------------------------------------------
 
     async def resume(self, order: Resume) -> None:
-        """End the halt: others first, the disk next, the gate last. What fails leaves it halted."""
+        """End the halt: every source, then the disk, last the gate. A failure leaves it halted."""
         state = self._ports.state()
         objection = self._objection(order)
         if objection:
@@ -247,7 +247,7 @@ class Halting:
         self.retry_now()
         try:
             async with self._lock:
-                await self._let_go(known, number)
+                await self._undo_steps(known, number)
         except OvertakenError:
             self._ports.emit(Noticed("warn", "not resumed: halted again", _HALT))
         except (ServiceError, StorageError, steps.NotDoneError) as error:
@@ -269,8 +269,8 @@ class Halting:
         exits = None if state.halt is None else state.halt.exits
         return "" if exits is None or exits.is_over else UNDER_WAY
 
-    async def _let_go(self, known: HaltView | None, number: int) -> None:
-        """Undo every step, in an order that lets nothing enter before the last one."""
+    async def _undo_steps(self, known: HaltView | None, number: int) -> None:
+        """Undo every step; buys pass only after the last one, which opens the gate."""
         ports, service = self._ports, self._ports.state().service
         was_paused = known is not None and known.was_paused
         # A read-only desk has requested nothing, so that nothing is undone.
@@ -291,9 +291,9 @@ class Halting:
             ports.emit(Noticed("warn", text))
 
     async def _open(self, known: HaltView | None, number: int) -> None:
-        """The last two steps: the end is kept, and the gate opens."""
+        """The last two steps: store the end of the halt, then open the gate."""
         since = Timestamp(0.0) if known is None else known.since
-        # Later than the halt, also by a clock that was set back: the last word counts.
+        # Later than the halt, even if the clock was set back: the newest record counts.
         at = max(self._ports.now(), Timestamp(since + AFTER_S))
         await self._memory.keep_halt(KeptHalt(on=False, at=at))
         self._check(number)

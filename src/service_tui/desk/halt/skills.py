@@ -10,10 +10,10 @@ from functools import partial
 from http import HTTPStatus
 from typing import Final
 
+from service_tui.client.api_keys import ApiKey
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.client.http_request import called_of
-from service_tui.client.keys import Key
 from service_tui.client.passing import NotPassedError
 from service_tui.client.reply import NotProtocolError, decode
 from service_tui.desk.changes import Changed
@@ -168,7 +168,7 @@ class SkillAgents:
             key = await asyncio.to_thread(self._key_of, agent.agent_id, self._client.base_url)
             if key is None:
                 raise RefusedForGoodError(f"no key of {agent.name} here")
-            own = Key(key, self._client.base_url)
+            own = ApiKey(key, self._client.base_url)
             passed = await self._client.pass_on(own, (endpoint.method, path, raw))
         except (NotPassedError, OSError, ValueError) as error:
             raise NotDoneError(f"{agent.name}: {error}") from error

@@ -1,1 +1,1 @@
-"""What all agents hold."""
+"""Positions, stops and open orders of all agents."""

@@ -1,4 +1,4 @@
-"""Handler of the limits on what all agents hold."""
+"""Handler of the operator's limits on exposure."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The rows of three lists, made of what all agents hold: for screens and for scripts. Pure."""
+"""The rows of the exposure lists, for screens and scripts. Pure."""
 
 import math
 from collections.abc import Iterator
@@ -94,7 +94,7 @@ class Summary:
 
 
 def summary_of(held: HoldingsView) -> Summary:
-    """What stands above and below the lists."""
+    """The figures above and below the lists."""
     soon = [one for one in held.holdings if one.is_soon(held.world_at)]
     return Summary(totals(held.holdings), totals(soon), oppositions(held.holdings))
 
@@ -110,7 +110,7 @@ def group_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
 
 
 def due_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
-    """The markets in the order in which they resolve; those whose end nobody tells come last."""
+    """The markets in the order in which they resolve; those without a known end come last."""
     ends = {one.market_id: one.resolves_at for one in held.holdings}
     rows = [
         GroupRow(Grouping.MARKET, one, slot=slot, resolves_at=ends[one.key])

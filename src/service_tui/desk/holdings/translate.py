@@ -1,4 +1,4 @@
-"""What all agents hold, from the wire."""
+"""Translates the service's answer on all agents' positions into views."""
 
 from service_tui.desk.slices.holdings import AgentOrderView, HoldingsView, LimitView
 from service_tui.desk.trading.translate import open_order_view

@@ -1,1 +1,1 @@
-"""What the desk makes of markets."""
+"""Markets: their views, and figures computed from them."""

@@ -8,6 +8,7 @@ from service_tui.desk.slices.markets import (
     TapeTradeView,
 )
 from service_tui.desk.wire_values import amount, amount_or_none, moment_or_none
+from service_tui.outcome import outcome_in
 from service_tui.terms import (
     VENUE_NAMES,
     Action,
@@ -38,7 +39,7 @@ def market_view(body: MarketBody) -> MarketView:
         opens_at=moment_or_none(body.opens_at),
         resolves_at=moment_or_none(body.resolves_at),
         resolved_at=moment_or_none(body.resolved_at),
-        outcome=body.outcome,
+        outcome=outcome_in(body),
         liquidity=amount_or_none(body.liquidity),
         sparkline=body.sparkline,
         criteria=body.resolution_criteria or "",
@@ -51,6 +52,8 @@ def market_view(body: MarketBody) -> MarketView:
         bid=body.best_bid,
         ask=body.best_ask,
         url=body.url or "",
+        event_id=body.event_id or "",
+        event_name=body.event_name or "",
     )
 
 

@@ -1,1 +1,1 @@
-"""What the desk reads and makes of positions."""
+"""Positions: their views, and figures computed from them."""

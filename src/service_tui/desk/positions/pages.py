@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Final
 
 from service_tui.client.reply import Reply
+from service_tui.outcome import outcome_in
 from service_tui.wire.positions import PositionBody, PositionsBody, PositionsQuery
 
 PAGE: Final = 500
@@ -97,4 +98,4 @@ def key_of(row: PositionBody) -> Key:
 
 def is_final(row: PositionBody) -> bool:
     """True if a row can never change again: it has an outcome and nothing to redeem."""
-    return row.outcome is not None and not row.redeemable
+    return outcome_in(row) is not None and not row.redeemable

@@ -7,6 +7,7 @@ from service_tui.desk.slices.markets import (
 )
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.wire_values import amount, amount_or_none, moment_or_none
+from service_tui.outcome import NO, YES, Outcome, outcome_in
 from service_tui.terms import (
     MarketStatus,
     Side,
@@ -34,7 +35,7 @@ def _rebuilt(body: PositionBody, side: Side, shares: float) -> PositionSideBody:
     yes = body.current_price
     outcome = _outcome_of(body, side)
     if yes is None and outcome is not None:
-        yes = 1.0 if outcome else 0.0
+        yes = outcome.part
     price = yes if yes is None or side is Side.YES else 1.0 - yes
     value = None if price is None else shares * price
     # By the value of these shares, not by the row's own: the parts then sum to one.
@@ -101,19 +102,24 @@ def _position_view(
 
 def _waits(body: PositionBody, side: PositionSideBody) -> bool:
     """True if a side's payout needs redeeming; on sim it is paid at the outcome."""
-    return body.redeemable and body.redeemable_side in {None, side.side}
+    if not body.redeemable or body.redeemable_side in {None, side.side}:
+        return body.redeemable
+    # Where both sides pay the body names one of them: the other one waits while it has a value.
+    outcome = outcome_in(body)
+    return outcome is not None and outcome.winner is None and bool(side.current_value)
 
 
-def _outcome_of(body: PositionBody, side: Side) -> bool | None:
+def _outcome_of(body: PositionBody, side: Side) -> Outcome | None:
     """Outcome that a position had, which a service may report as won or lost only.
 
     A position that was sold has none: the market's came after it, or is still to come.
     """
     if body.status == _SOLD:
         return None
-    if body.outcome is None and body.status in {"won", "lost"}:
-        return (body.status == "won") is (side is Side.YES)
-    return body.outcome
+    outcome = outcome_in(body)
+    if outcome is None and body.status in {"won", "lost"}:
+        return YES if (body.status == "won") is (side is Side.YES) else NO
+    return outcome
 
 
 _SOLD: Final = "sold"

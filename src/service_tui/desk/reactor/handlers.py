@@ -55,41 +55,45 @@ SETTINGS: Final[tuple[type[Setting], ...]] = get_args(Setting)
 """The commands that `change` carries out."""
 
 
-async def change(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> None:
+async def change(
+    command: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports
+) -> None:
     """Carry out a reactor command and report the result in a notice."""
     try:
-        result = await _changed(order, stored, watch, ports)
+        result = await _changed(command, stored, watch, ports)
     except ValueError as error:
-        ports.emit(Noticed("warn", f"{order.describe()}: {_why(error)}"))
+        ports.emit(Noticed("warn", f"{command.describe()}: {_why(error)}"))
     except OutcomeUnknownError:
-        ports.emit(Noticed("bad", f"{order.describe()}: sent, no response; reloading"))
+        ports.emit(Noticed("bad", f"{command.describe()}: sent, no response; reloading"))
         watch.config_at = None
     except RefusedError as error:
-        ports.emit(Noticed("warn", f"{order.describe()}: {error.error}", fix=error.fix))
+        ports.emit(Noticed("warn", f"{command.describe()}: {error.error}", fix=error.fix))
     except (ServiceError, StorageError) as error:
-        ports.emit(Noticed("bad", f"{order.describe()}: {error}"))
+        ports.emit(Noticed("bad", f"{command.describe()}: {error}"))
     else:
         ports.emit(Noticed("good", result))
     ports.refresh(Topic.REACTOR)
 
 
-async def _changed(order: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports) -> str:
+async def _changed(
+    command: Setting, stored: StoredReactor, watch: ReactorWatch, ports: Ports
+) -> str:
     """Carry out the command; the sentence that describes the result."""
-    match order:
+    match command:
         case SetReactorConfig():
-            return await _configure(order, ports)
+            return await _configure(command, ports)
         case FollowWallet():
-            return await _follow(order, stored, ports)
+            return await _follow(command, stored, ports)
         case UnfollowWallet():
-            return await _unfollow(order, ports)
+            return await _unfollow(command, ports)
         case SetWalletPolicy():
-            choice = replace(_choice(ports, order.address), policy=order.policy)
+            choice = replace(_choice(ports, command.address), policy=command.policy)
         case LabelWallet():
-            choice = replace(_choice(ports, order.address), label=_label(order.label))
+            choice = replace(_choice(ports, command.address), label=_label(command.label))
         case ResetBreaker():
             return await _reset(watch, ports)
     await _choose(choice, stored, ports)
-    return order.describe()
+    return command.describe()
 
 
 def _why(error: ValueError) -> str:
@@ -103,41 +107,41 @@ def _why(error: ValueError) -> str:
 # -- the service's part ------------------------------------------------------------------------
 
 
-async def _configure(order: SetReactorConfig, ports: Ports) -> str:
-    why = next(_objections(order), "")
+async def _configure(command: SetReactorConfig, ports: Ports) -> str:
+    why = next(_objections(command), "")
     if why:
         raise ValueError(why)
-    wallets = None if order.wallets is None else checked(order.wallets)
+    wallets = None if command.wallets is None else checked(command.wallets)
     pending_count = len(ports.state().reactor.waiting)
     await _patch(
         ports,
         ReactorConfigPatch(
             wallets=wallets,
-            min_size=_units(order.min_size),
-            max_size=_units(order.max_size),
-            mirror_fraction=order.mirror_fraction,
-            daily_cap=_units(order.daily_cap),
-            venue=order.venue,
-            enabled=order.enabled,
-            price_buffer=order.price_buffer,
+            min_size=_units(command.min_size),
+            max_size=_units(command.max_size),
+            mirror_fraction=command.mirror_fraction,
+            daily_cap=_units(command.daily_cap),
+            venue=command.venue,
+            enabled=command.enabled,
+            price_buffer=command.price_buffer,
         ),
     )
-    if order.enabled is False and pending_count:
-        return f"{order.describe()}: {counted(pending_count, 'pending signal')} skipped"
-    return order.describe()
+    if command.enabled is False and pending_count:
+        return f"{command.describe()}: {counted(pending_count, 'pending signal')} skipped"
+    return command.describe()
 
 
 def _units(value: Micros | None) -> float | None:
     return None if value is None else decimal(value)
 
 
-def _objections(order: SetReactorConfig) -> Iterator[str]:
+def _objections(command: SetReactorConfig) -> Iterator[str]:
     """Limits are written so that a number that is none fails them."""
-    sizes = {"min size": order.min_size, "max size": order.max_size}
-    for name, value in {**sizes, "day's cap": order.daily_cap}.items():
+    sizes = {"min size": command.min_size, "max size": command.max_size}
+    for name, value in {**sizes, "day's cap": command.daily_cap}.items():
         if value is not None and not 0 <= int(value) <= AMOUNT_MAX * ONE:
             yield f"the {name} is 0 to one billion"
-    fraction, buffer = order.mirror_fraction, order.price_buffer
+    fraction, buffer = command.mirror_fraction, command.price_buffer
     if fraction is not None and not 0 <= fraction <= 1:
         yield "the mirror fraction is 0 to 1 (100 %)"
     if buffer is not None and not 0 <= buffer <= PRICE_BUFFER_MAX:
@@ -148,7 +152,7 @@ def checked(wallets: tuple[str, ...]) -> tuple[str, ...]:
     """A watchlist as it was typed, each address checked and with its checksum.
 
     Returns:
-        The addresses in their order.
+        The addresses in their command.
 
     Raises:
         ValueError: one is no address, stands there twice, or there are too many.
@@ -161,24 +165,24 @@ def checked(wallets: tuple[str, ...]) -> tuple[str, ...]:
     return found
 
 
-async def _follow(order: FollowWallet, stored: StoredReactor, ports: Ports) -> str:
-    address, followed = checked_address(order.address.strip()), _followed(ports)
+async def _follow(command: FollowWallet, stored: StoredReactor, ports: Ports) -> str:
+    address, followed = checked_address(command.address.strip()), _followed(ports)
     if address in followed:
         raise ValueError("wallet already followed")
-    label = _label(order.label)
+    label = _label(command.label)
     await _patch(ports, ReactorConfigPatch(wallets=checked((*followed, address))))
     if label:
         await _choose(replace(_choice(ports, address), label=label), stored, ports)
-    return order.describe()
+    return command.describe()
 
 
-async def _unfollow(order: UnfollowWallet, ports: Ports) -> str:
-    address, followed = checked_address(order.address.strip()), _followed(ports)
+async def _unfollow(command: UnfollowWallet, ports: Ports) -> str:
+    address, followed = checked_address(command.address.strip()), _followed(ports)
     if address not in followed:
         raise ValueError("wallet not followed")
     left = tuple(one for one in followed if one != address)
     await _patch(ports, ReactorConfigPatch(wallets=left))
-    return order.describe()
+    return command.describe()
 
 
 def _followed(ports: Ports) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def ticket_id_of(signal: SignalView) -> str:
 
 
 def once_of(signal: SignalView) -> str:
-    """The key that is claimed before a mirror is sent, once for ever."""
+    """The key that is taken before a mirror is sent, once for ever."""
     return f"{MIRROR}:{signal.signal_id}"
 
 

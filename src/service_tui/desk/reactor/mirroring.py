@@ -58,7 +58,7 @@ from service_tui.desk.trading.handlers import NO_ORDER, budget_of, unwritten
 from service_tui.desk.trading.preflight import preflight
 from service_tui.desk.trading.sending import end, send, settle
 from service_tui.desk.wire_values import amount
-from service_tui.storage.errors import BudgetExceededError, ClaimedError, StorageError
+from service_tui.storage.errors import BudgetExceededError, StorageError, TakenError
 from service_tui.storage.reactor import putting
 from service_tui.terms import Action
 from service_tui.units import Timestamp
@@ -160,22 +160,22 @@ class Mirrors:
         for signal_id in self._unreported - self._finished:
             self._enqueue_finish(signal_id)
 
-    def mirror(self, order: MirrorSignal) -> None:
+    def mirror(self, command: MirrorSignal) -> None:
         """Mirror one signal now."""
-        signal = self._ports.state().reactor.signal(order.signal_id)
+        signal = self._ports.state().reactor.signal(command.signal_id)
         why = self._manual_objection(signal)
         if why:
-            self._ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
+            self._ports.emit(Noticed("warn", f"{command.describe()}: {why}"))
         else:
-            self._enqueue(order.signal_id, _Cause.HAND)
+            self._enqueue(command.signal_id, _Cause.HAND)
 
-    def mirror_all(self, order: MirrorAllFrom) -> None:
+    def mirror_all(self, command: MirrorAllFrom) -> None:
         """Mirror every pending signal of a wallet, oldest first."""
         waiting = self._ports.state().reactor.waiting
-        mine = [one for one in reversed(waiting) if one.wallet == order.wallet]
+        mine = [one for one in reversed(waiting) if one.wallet == command.wallet]
         why = self._held_back() if mine else "no signal pending"
         if why:
-            self._ports.emit(Noticed("warn", f"{order.describe()}: {why}"))
+            self._ports.emit(Noticed("warn", f"{command.describe()}: {why}"))
             return
         for one in mine:
             self._enqueue(one.signal_id, _Cause.HAND)
@@ -335,7 +335,7 @@ class Mirrors:
                 once=once_of(signal),
                 beside=putting(row_of(signal)),
             )
-        except ClaimedError:
+        except TakenError:
             await self._show_earlier(signal, ticket)
         except StorageError as error:
             end_state, reason = unwritten(error)
@@ -455,15 +455,15 @@ class Mirrors:
         except ServiceError as error:
             log.info("cannot report a skipped signal: %s", error)
 
-    async def dismiss(self, order: DismissSignal) -> None:
+    async def dismiss(self, command: DismissSignal) -> None:
         """Remove a signal on the operator's command."""
-        signal = self._ports.state().reactor.signal(order.signal_id)
+        signal = self._ports.state().reactor.signal(command.signal_id)
         if signal is None or signal.state is not SignalState.PENDING:
             how = "gone" if signal is None else f"{signal.state.value} already"
-            self._ports.emit(Noticed("warn", f"{order.describe()}: signal {how}"))
+            self._ports.emit(Noticed("warn", f"{command.describe()}: signal {how}"))
             return
         if signal.signal_id in self._working:
-            self._ports.emit(Noticed("warn", f"{order.describe()}: pending"))
+            self._ports.emit(Noticed("warn", f"{command.describe()}: pending"))
             return
         self._ports.emit(Changed(replace(signal, state=SignalState.SKIPPED, detail=DISMISSED)))
         dismissed = replace(signal, state=SignalState.SKIPPED, detail=DISMISSED)
@@ -474,7 +474,7 @@ class Mirrors:
             pass
         except ServiceError as error:
             text = f"still listed by the service until it expires: {error}"
-            self._ports.emit(Noticed("warn", f"{order.describe()}: {text}", NoticeKind.SIGNAL))
+            self._ports.emit(Noticed("warn", f"{command.describe()}: {text}", NoticeKind.SIGNAL))
 
 
 def _is_about(signal: SignalView, tx_hash: str, signal_id: str | None) -> bool:

@@ -1,4 +1,4 @@
-"""The desk's work with the reactor: mirrors, what the person sets, and what is kept."""
+"""Runs the reactor on the desk: mirrors signals, stores them and the person's choices."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ WRITE_AFTER_S: Final = 0.3
 
 
 class ReactorDesk:
-    """Hears of every change, carries out every command about the reactor."""
+    """Follows every change of the state, and handles every command about the reactor."""
 
     def __init__(
         self,
@@ -82,8 +82,8 @@ class ReactorDesk:
             **dict.fromkeys(reactor.SETTINGS, self._change),
         }
 
-    async def _change(self, order: reactor.Setting) -> None:
-        await reactor.change(order, self._stored, self._watch, self._ports)
+    async def _change(self, command: reactor.Setting) -> None:
+        await reactor.change(command, self._stored, self._watch, self._ports)
 
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """Background loops of the reactor."""

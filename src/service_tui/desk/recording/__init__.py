@@ -1,1 +1,1 @@
-"""What the screens knew, recorded, and read back as the desk was then."""
+"""Records the states that the screens show, and plays them back."""

@@ -1,4 +1,4 @@
-"""A moment of the recording, and why there is none. Imports nothing heavy."""
+"""A recorded moment, or the reason why there is none. Imports nothing heavy."""
 
 from dataclasses import dataclass
 

@@ -211,6 +211,8 @@ def recorded(state: DeskState) -> DeskState:
             pasts_at=None,
             detail=_short_detail(state.supervision.detail),
         ),
+        # Reports of evaluations are files that stay; a replay looks at what was then.
+        research=replace(state.research, evaluations=None),
         log=replace(state.log, entries=state.log.entries[:ROWS_MAX]),
         trades=state.trades[:ROWS_MAX],
         closed=state.closed[:ROWS_MAX],
@@ -244,7 +246,7 @@ _EVENTS: Final[tuple[tuple[str, Callable[[DeskState], object]], ...]] = (
     ("connection", lambda state: state.service.phase),
     ("order", _orders),
     ("fill", lambda state: (state.fills[:1], len(state.closed))),
-    ("approval", lambda state: {trade.held_id for trade in state.supervision.held}),
+    ("approval", lambda state: {trade.pending_id for trade in state.supervision.pending_trades}),
     ("notice", lambda state: state.notices[-1:]),
 )
 """Events, the gravest first, and the part of the state by which each is known."""

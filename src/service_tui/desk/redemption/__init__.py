@@ -1,1 +1,1 @@
-"""Redemptions: which begin, and each on its way."""
+"""Redemptions: starting them, and running each to its end."""

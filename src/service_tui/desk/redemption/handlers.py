@@ -38,7 +38,7 @@ from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.wallet import KeyState, Ownership
 from service_tui.signing.errors import SigningError
 from service_tui.storage.chain_runs import ChainRun
-from service_tui.storage.errors import ClaimedError, StorageError
+from service_tui.storage.errors import StorageError, TakenError
 from service_tui.terms import Side
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.agents import AgentSettingsPatch
@@ -69,7 +69,7 @@ _NEVER_AGAIN: Final = frozenset({RunProblem.LOST, RunProblem.ALREADY, RunProblem
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a run stands, and what of its needs is there.
+    """The step of a run, and which of its requirements are met.
 
     `has_key`: the open key is the one of its wallet.
     """
@@ -109,7 +109,7 @@ def next_step(run: RunView) -> NextStep:
 
 
 def pause_s(tries: int) -> float:
-    """How long what was refused so often rests before it is tried by itself again."""
+    """Seconds before a redemption refused so many times is retried automatically."""
     return min(AGAIN_MAX_S, AGAIN_S * 2.0**tries)
 
 
@@ -149,11 +149,11 @@ def key_problem(key: str | None, wallet: str, reverts: int) -> str:
     return ""
 
 
-def gas_problem(held: Micros, needed: Micros) -> str:
+def gas_problem(balance: Micros, needed: Micros) -> str:
     """Why a wallet with so much gas redeems nothing; empty if it does."""
-    if held < needed or held == 0:
+    if balance < needed or balance == 0:
         least = decimal(Micros(max(needed, 1)))
-        return f"gas too low: {decimal(held):.4f} POL, a redemption needs {least:.4f}"
+        return f"gas too low: {decimal(balance):.4f} POL, a redemption needs {least:.4f}"
     return ""
 
 
@@ -219,9 +219,9 @@ class Redemptions:
             self._ports.emit(Changed(self._new_view(row, ChainRunState.PREPARED, by_itself=False)))
             return
         async with self._command_lock:
-            held = self._turns.get(order.key)
-            if held is not None and held.is_aside:
-                await held.hold_steady()
+            turn = self._turns.get(order.key)
+            if turn is not None and turn.is_aside:
+                await turn.hold_steady()
                 self._awake.set()
                 return
             await self._let_go(order.key, "checking again")
@@ -310,8 +310,8 @@ class Redemptions:
         refusal = against(row)
         if row is None or refusal is not None:
             return refusal
-        is_held = turn is not None and turn.step != PREPARED and not turn.is_aside
-        if key in self._busy or is_held:
+        is_under_way = turn is not None and turn.step != PREPARED and not turn.is_aside
+        if key in self._busy or is_under_way:
             return RunRefusal(RunProblem.SERVICE, "already in progress")
         if state.wallet.ownership is None:
             return RunRefusal(RunProblem.SERVICE, "wallet not loaded yet", "retry in a moment")
@@ -465,7 +465,7 @@ class Redemptions:
         )
         try:
             number = await self._gateway.runs.open(run)
-        except ClaimedError:
+        except TakenError:
             self._ports.emit(Noticed("warn", f"{row.question}: already in progress"))
             return
         except StorageError as error:
@@ -516,13 +516,13 @@ class Redemptions:
                 # What waited has gone another way: there is nothing left to rest from.
                 self._pause("")
             return
-        why = await self._held_up()
+        why = await self._why_it_waits()
         self._pause(why)
         if why:
             return
         for row in due:
-            held = self._turns.get(row.key)
-            if held is None:
+            turn = self._turns.get(row.key)
+            if turn is None:
                 await self._begin(row, confirmed=True, by_itself=True)
 
     def _is_due(self, row: RedemptionRow) -> bool:
@@ -532,7 +532,7 @@ class Redemptions:
             return False
         return is_due(state.redemption.run(row.key), self._ports.now())
 
-    async def _held_up(self) -> str:
+    async def _why_it_waits(self) -> str:
         """Reason why automatic redemption waits although it is on; else empty."""
         state, signer = self._ports.state(), self._gateway.vault.signer
         reverts = reverts_in_a_row(state.redemption.runs, state.preferences.get(ALLOWED, ""))

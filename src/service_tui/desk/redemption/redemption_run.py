@@ -221,7 +221,7 @@ class RedemptionRun(TransactionRun):
         )
 
     async def _check_market(self, redemption: Redemption) -> None:
-        """Refuse to redeem by itself what the wallet bought in another market.
+        """Refuse to redeem automatically a token that the wallet bought in another market.
 
         Raises:
             PolicyRefusedError: the token of the position is kept under another market.
@@ -315,6 +315,9 @@ class RedemptionRun(TransactionRun):
             self.show(words=f"paid; reporting again: {problem}")
             await self.ports.clock.sleep(again_s)
             again_s = min(AGAIN_MAX_S, again_s * 2)
+        if reply.answer.payout:
+            # Of a market that gave money back the chain's parts are no amount.
+            self.body = self.body.with_run(amount=amount(reply.answer.payout))
         await self._paid()
 
     async def _paid(self) -> None:

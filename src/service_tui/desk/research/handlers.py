@@ -5,12 +5,14 @@ import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Final
 
 from service_tui.client.errors import PlanRequiredError, RefusedError, ServiceError
 from service_tui.desk.changes import Changed, Removed
 from service_tui.desk.commands.research import (
     EndSession,
+    ReadEvaluations,
     ResetSession,
     RunBacktest,
     ShowDiff,
@@ -20,11 +22,18 @@ from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
 from service_tui.desk.registry import Handlers
 from service_tui.desk.research.translate import backtest_view
-from service_tui.desk.slices.research import BacktestRequested, BacktestSeen, DiffView
+from service_tui.desk.slices.research import (
+    BacktestRequested,
+    BacktestSeen,
+    DiffView,
+    EvaluationsSeen,
+    EvaluationView,
+)
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.wire_values import UNTRANSLATABLE
 from service_tui.inherited import OURS, inherited_by_git
 from service_tui.terms import Venue
+from service_tui.units import Timestamp
 from service_tui.wire.endpoints.research import BACKTEST
 from service_tui.wire.research import BacktestRequest
 from service_tui.wire.text import line, prose
@@ -143,6 +152,23 @@ async def _run_own(arguments: tuple[str, ...], ports: Ports, run: RunProgram) ->
     )
 
 
+async def read_evaluations(_: ReadEvaluations, ports: Ports) -> None:
+    """Read the newest reports of the data directory; none where it has no place of its own."""
+    folder = ports.notes
+    found = () if folder is None else await asyncio.to_thread(_reports, folder)
+    ports.emit(EvaluationsSeen(found))
+
+
+def _reports(folder: Path) -> tuple[EvaluationView, ...]:
+    # Loaded by the first look at one: it brings what reads a report.
+    from service_tui.notes.evaluations import read_reports  # noqa: PLC0415
+
+    return tuple(
+        EvaluationView(one.name, Timestamp(one.at), one.report, one.problem)
+        for one in read_reports(folder)
+    )
+
+
 async def show_diff(order: ShowDiff, ports: Ports) -> None:
     """Read what a commit changed; an empty commit closes it."""
     if not order.commit:
@@ -181,4 +207,5 @@ HANDLERS: Final[Handlers] = {
     EndSession: turn_session,
     ResetSession: turn_session,
     ShowDiff: show_diff,
+    ReadEvaluations: read_evaluations,
 }

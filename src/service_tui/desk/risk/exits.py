@@ -39,7 +39,7 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.trading.cancel_orders import free_shares, held_now, sellable
 from service_tui.desk.trading.sending import request_of, send, settle, take_answer
 from service_tui.signing.orders import SHARES_MIN
-from service_tui.storage.errors import ClaimedError, StorageError
+from service_tui.storage.errors import StorageError, TakenError
 from service_tui.terms import Action, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, decimal, sum_of
 from service_tui.wire.endpoints.public import (
@@ -126,9 +126,9 @@ class Exits:
         self._listed = {alert.alert_id: alert for alert in waiting}
         self._awake.set()
 
-    def exit_now(self, order: ExitAlert) -> None:
+    def exit_now(self, command: ExitAlert) -> None:
         """Exit for one alert now, whatever pause a failed exit left behind."""
-        alert = self._listed.get(order.alert_id)
+        alert = self._listed.get(command.alert_id)
         why = self._why_not(alert)
         if why or alert is None:
             self._ports.emit(Noticed("warn", why))
@@ -362,7 +362,7 @@ class _Turn:
         try:
             intent = intent_of(ticket, request.model_dump_json(exclude_none=True))
             await self._ports.blotter.open_ticket(intent, once=once)
-        except ClaimedError:
+        except TakenError:
             self.show(AlertState.UNKNOWN, "earlier sale found: being looked up")
             return False
         self._attempts, self._ticket_id = number, ticket.ticket_id

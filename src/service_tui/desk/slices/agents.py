@@ -1,4 +1,4 @@
-"""The agents of the embedded service, what they trade, and what is shown of them once."""
+"""Views of the embedded service's agents, their trades, and keys that are shown once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,6 +10,7 @@ from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.risk import exit_cause
 from service_tui.desk.slices.trades import TradeView
 from service_tui.evaluation.returns import Period
+from service_tui.outcome import Outcome
 from service_tui.terms import (
     Action,
     AgentStatus,
@@ -235,10 +236,10 @@ class ReasonedTradeView:
     trade: TradeView
     skill_slug: str = ""
     signal_data: Mapping[str, SignalValue] = field(default_factory=dict[str, SignalValue])
-    outcome: bool | None = None
+    outcome: Outcome | None = None
 
 
-HELD_SHOWN: Final = 100
+POSITIONS_SHOWN: Final = 100
 """Most open positions of the agent in focus that are read. # ours: they fill the pane."""
 
 

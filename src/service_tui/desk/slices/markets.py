@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from service_tui.outcome import Outcome
 from service_tui.terms import (
     Action,
     MarketStatus,
@@ -21,7 +22,8 @@ class MarketView:
     from on the chain, empty where it has none, and `fee_rate_bps` what a taker pays there.
     `venue_price` is that of YES on the book of its venue, None without a book; `bid` and `ask` are
     the best prices of YES there, None where nobody stands. `url` is its page on its venue, empty
-    where it has none.
+    where it has none. `event_id` and `event_name` are those of the question with several outcomes
+    of which it is one, empty where it stands alone.
     """
 
     market_id: str
@@ -35,7 +37,7 @@ class MarketView:
     opens_at: Timestamp | None
     resolves_at: Timestamp | None
     resolved_at: Timestamp | None
-    outcome: bool | None
+    outcome: Outcome | None
     liquidity: Micros | None
     sparkline: tuple[float, ...]
     criteria: str = ""
@@ -48,6 +50,8 @@ class MarketView:
     bid: float | None = None
     ask: float | None = None
     url: str = ""
+    event_id: str = ""
+    event_name: str = ""
 
     def quotes_of(self, side: Side) -> tuple[float | None, float | None]:
         """Best bid and ask of a side on the book of its venue."""
@@ -108,12 +112,25 @@ class BookLevelView:
 
 
 @dataclass(frozen=True, slots=True)
+class BesideView:
+    """The prices of the market compared with the one in focus, of the same span, oldest first.
+
+    `problem` is the reason why there are none, where the service did not give them.
+    """
+
+    market_id: str
+    points: tuple[tuple[Timestamp, float], ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class DetailView:
     """The market in focus: chart (oldest first), news and trades (newest first).
 
     `problem` is the reason why there are none, where the service did not give them. `bids` and
     `asks` are the best prices of YES on the book of its venue, best first; empty where it has none.
-    `filled` are trades of agents that are older than all of `trades`.
+    `filled` are trades of agents that are older than all of `trades`. `beside` is the market that
+    is compared with it, None for none.
     """
 
     market_id: str
@@ -126,6 +143,7 @@ class DetailView:
     bids: tuple[BookLevelView, ...] = ()
     asks: tuple[BookLevelView, ...] = ()
     filled: tuple[TapeTradeView, ...] = ()
+    beside: BesideView | None = None
 
 
 Markets = Mapping[str, MarketView]

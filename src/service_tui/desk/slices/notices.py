@@ -1,4 +1,4 @@
-"""Lines for toasts: what passed, by kind."""
+"""Notices: one line each for a toast, by kind."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -6,6 +6,7 @@ from typing import Final
 
 from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.position_key import position_key
+from service_tui.outcome import Outcome
 from service_tui.terms import (
     MarketStatus,
     Side,
@@ -40,7 +41,7 @@ class PositionView:
     realized: Micros
     resolves_at: Timestamp | None
     opened_at: Timestamp | None
-    outcome: bool | None = None
+    outcome: Outcome | None = None
     exit_together: Micros | None = None
     wallet: str = ""
 
@@ -104,7 +105,7 @@ def remark(position: PositionView, market: MarketView | None) -> PositionView:
         return position
     left, together = position.exit_value, position.exit_together
     if position.mark_value:
-        # Until the service reports them anew: the same part of the mark as last time.
+        # Until the service reports them again: the same part of the mark as last time.
         left, together = (
             None if one is None else Micros(one * value // position.mark_value)
             for one in (left, together)

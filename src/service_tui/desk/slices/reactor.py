@@ -18,6 +18,7 @@ from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.rows import in_place
 from service_tui.desk.slices.tickets import TicketState, TicketView
 from service_tui.desk.slices.trades import Deal, TradeView
+from service_tui.outcome import Outcome
 from service_tui.terms import FAILURES_MAX, MarketStatus, Side, Venue, win_rate
 from service_tui.units import Micros, Timestamp, decimal, sum_of
 
@@ -592,12 +593,12 @@ _MARKET_OVER: Final = "the market has ended"
 
 
 def _marked(
-    signal: SignalView, markets: Mapping[str, MarketView], outcomes: Mapping[str, bool]
+    signal: SignalView, markets: Mapping[str, MarketView], outcomes: Mapping[str, Outcome]
 ) -> SignalView:
     market = markets.get(signal.market_id)
     outcome = outcomes.get(signal.market_id) if market is None else market.outcome
-    if outcome is not None:
-        price: float | None = 1.0 if outcome is (signal.side.value == "yes") else 0.0
+    if outcome is not None and not outcome.is_void:
+        price: float | None = outcome.price(signal.side)
     else:
         # A market that is listed no more leaves its last price.
         price = signal.price_now if market is None else market.price_of(signal.side)

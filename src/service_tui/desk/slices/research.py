@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from service_tui.desk.changes import Changed, Loaded, Removed, changed
+from service_tui.evaluation.report import EvaluationReport
 from service_tui.terms import Direction, ExperimentStatus, SessionState, Venue
 from service_tui.units import Micros, Timestamp
 
@@ -174,6 +175,19 @@ class DiffView:
 
 
 @dataclass(frozen=True, slots=True)
+class EvaluationView:
+    """An evaluation of skills on this machine, by its name; `at` is when it ended.
+
+    `report` is None where it cannot be read, with the reason in `problem`.
+    """
+
+    name: str
+    at: Timestamp
+    report: EvaluationReport | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """Sessions and experiments of one source, newest first."""
 
@@ -187,7 +201,8 @@ class ResearchView:
 
     `needs_plan`: the service answers nothing without a Pro plan. `request_id` is that of the
     backtest in flight, 0 for none; `problem` is why the last one failed. `from_service` and
-    `from_files` are the two sources; `sessions` and `experiments` merge them.
+    `from_files` are the two sources; `sessions` and `experiments` merge them. `evaluations` are
+    the newest first; None before they were read.
     """
 
     sessions: tuple[SessionView, ...] = ()
@@ -199,6 +214,7 @@ class ResearchView:
     needs_plan: bool = False
     request_id: int = 0
     problem: str = ""
+    evaluations: tuple[EvaluationView, ...] | None = None
 
     def session(self, key: str) -> SessionView | None:
         """The session with this row key."""
@@ -247,8 +263,22 @@ class BacktestSeen:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class EvaluationsSeen:
+    """The evaluations of this machine were read, newest first."""
+
+    evaluations: tuple[EvaluationView, ...]
+
+
 ResearchFact = (
-    ResearchSeen | FilesSeen | BacktestRequested | BacktestSeen | Loaded | Changed | Removed
+    ResearchSeen
+    | FilesSeen
+    | BacktestRequested
+    | BacktestSeen
+    | EvaluationsSeen
+    | Loaded
+    | Changed
+    | Removed
 )
 """Every fact of this subject."""
 
@@ -277,6 +307,8 @@ def reduce_research(  # noqa: PLR0911  (one line a kind)
                 return research
             shown = fact.backtest or research.backtest
             return replace(research, backtest=shown, request_id=0, problem=fact.problem)
+        case EvaluationsSeen():
+            return replace(research, evaluations=fact.evaluations)
         case _:
             return replace(research, diff=changed(fact, DiffView))
 
@@ -345,8 +377,12 @@ def marked(rows: Iterable[ExperimentView]) -> tuple[ExperimentView, ...]:
         baseline.setdefault(place, one.metric)
         if one.status is not ExperimentStatus.KEEP or one.metric is None:
             continue
-        held = best.get(place)
-        if held is None or held.metric is None or one.direction.is_better(one.metric, held.metric):
+        known = best.get(place)
+        if (
+            known is None
+            or known.metric is None
+            or one.direction.is_better(one.metric, known.metric)
+        ):
             best[place] = one
     return tuple(
         _marked(one, baseline[one.agent, one.skill, one.segment],

@@ -9,7 +9,7 @@ from typing import Final
 from service_tui.desk.changes import Changed, Loaded, Removed
 from service_tui.desk.slices.orders import limit_text, moment_text
 from service_tui.desk.slices.position_key import position_key
-from service_tui.terms import THRESHOLDS, ExitReason, Side, Venue
+from service_tui.terms import THRESHOLDS, AlertCondition, ExitReason, Side, Venue
 from service_tui.units import Micros, Timestamp
 
 ALERT_LIFE_S: Final = 3_600.0
@@ -90,25 +90,6 @@ class AlertState(StrEnum):
             AlertState.UNKNOWN,
             AlertState.FAILED,
         }
-
-
-class Condition(StrEnum):
-    """Condition of a price alert. Source: wire reference, 2.4."""
-
-    ABOVE = "above"
-    BELOW = "below"
-    CROSSES_ABOVE = "crosses_above"
-    CROSSES_BELOW = "crosses_below"
-
-    @property
-    def describe(self) -> str:
-        """Describe the condition, to be followed by a price."""
-        return self.value.replace("_", " ")
-
-    @property
-    def sign(self) -> str:
-        """The condition as a sign, if it has one, to be followed by a price."""
-        return {"above": ">", "below": "<"}.get(self.value, self.describe)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,24 +350,33 @@ class ExitView:
 class PriceAlertView:
     """A one-shot alert for a price. `threshold` is of the side.
 
-    `is_armed`: the price was seen on the near side, so that a crossing can be detected.
+    The service keeps it under its `service_id`; without one this console alone does, and `is_armed`
+    there once the price was seen on the near side, so that a crossing can be detected. `sent_at` is
+    the time at which it was sent to the service, until that has answered.
     """
 
     alert_id: str
     market_id: str
     question: str
     side: Side
-    condition: Condition
+    condition: AlertCondition
     threshold: float
     created_at: Timestamp
     triggered_at: Timestamp | None = None
     triggered_price: float | None = None
     is_armed: bool = False
+    service_id: str = ""
+    sent_at: Timestamp | None = None
 
     @property
     def is_open(self) -> bool:
         """True until it has fired."""
         return self.triggered_at is None
+
+    @property
+    def is_local(self) -> bool:
+        """True if only this console knows it, so that only this console compares prices."""
+        return not self.service_id and self.sent_at is None
 
     def describe(self) -> str:
         """Describe the alert in plain English."""

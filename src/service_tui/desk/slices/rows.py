@@ -1,4 +1,4 @@
-"""What the slices of the state do alike: a row in its place, and what is made once. Pure."""
+"""Shared by all slices: replace a row by its key, and cache a derived value. Pure."""
 
 from collections.abc import Callable
 from operator import is_

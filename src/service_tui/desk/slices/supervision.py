@@ -15,8 +15,8 @@ from service_tui.terms import (
     Action,
     AgentAlertAction,
     AgentAlertKind,
-    HeldStatus,
     LeashMode,
+    PendingStatus,
     Side,
     Venue,
 )
@@ -83,7 +83,7 @@ class OtherSideView:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldView:
+class PendingTradeView:
     """A trade that waits for the person, or how it was decided.
 
     A buy is sized by `amount`, a sale by `shares`. `price` is of its side now, `average` what the
@@ -92,10 +92,10 @@ class HeldView:
     `other_side` who holds the other side of the market.
     """
 
-    held_id: str
+    pending_id: str
     agent_id: str
     agent_name: str
-    status: HeldStatus
+    status: PendingStatus
     market_id: str
     question: str
     venue: Venue
@@ -123,7 +123,7 @@ class HeldView:
     @property
     def is_waiting(self) -> bool:
         """True while the person can decide it."""
-        return self.status is HeldStatus.WAITING
+        return self.status is PendingStatus.WAITING
 
     def left_s(self, now: Timestamp) -> float:
         """Seconds until it expires, >= 0."""
@@ -232,7 +232,7 @@ _ALERT_TEXTS: Final = {
 
 
 AFTER_FIRING: Final = {
-    AgentAlertAction.TELL: "alert",
+    AgentAlertAction.TELL: "tell you",
     AgentAlertAction.PAUSE: "pause it",
     AgentAlertAction.HALT: "halt all buys",
 }
@@ -243,14 +243,14 @@ AFTER_FIRING: Final = {
 class SupervisionView:
     """Supervision of agents: leashes, waiting trades, skills and their runs.
 
-    `held` are the waiting trades, the nearest deadline first; `decided` the last ones that were,
-    newest first. `pasts` is what every agent traded, as it was read for a report at `pasts_at`,
-    `needs` what the agents other than the own one wait for.
+    `pending_trades` are those that wait, the nearest deadline first; `decided` the last ones that
+    were, newest first. `pasts` is what every agent traded, as it was read for a report at
+    `pasts_at`, `needs` what the agents other than the own one wait for.
     """
 
     leashes: tuple[LeashView, ...] = ()
-    held: tuple[HeldView, ...] = ()
-    decided: tuple[HeldView, ...] = ()
+    pending_trades: tuple[PendingTradeView, ...] = ()
+    decided: tuple[PendingTradeView, ...] = ()
     skills: tuple[SkillView, ...] = ()
     runs: tuple[SkillRunView, ...] = ()
     detail: AgentDetailView | None = None
@@ -286,11 +286,11 @@ class SupervisionView:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldSeen:
+class PendingTradesSeen:
     """Waiting trades and the latest decisions were read."""
 
-    held: tuple[HeldView, ...]
-    decided: tuple[HeldView, ...]
+    pending_trades: tuple[PendingTradeView, ...]
+    decided: tuple[PendingTradeView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +301,7 @@ class PastsSeen:
     at: Timestamp
 
 
-FleetFact = HeldSeen | PastsSeen | Loaded | Changed | Removed
+FleetFact = PendingTradesSeen | PastsSeen | Loaded | Changed | Removed
 """Every fact of the fleet."""
 
 News = tuple[str, str, NoticeKind]
@@ -333,10 +333,10 @@ def reduce_fleet(view: SupervisionView, fact: FleetFact) -> SupervisionView:  # 
             field = _LISTS[fact.kind]
             is_same = fact.rows == getattr(view, field)
             return view if is_same else replace(view, **{field: fact.rows})
-        case HeldSeen():
-            if (fact.held, fact.decided) == (view.held, view.decided):
+        case PendingTradesSeen():
+            if (fact.pending_trades, fact.decided) == (view.pending_trades, view.decided):
                 return view
-            return replace(view, held=fact.held, decided=fact.decided)
+            return replace(view, pending_trades=fact.pending_trades, decided=fact.decided)
         case Changed(row=SkillRunView() as run):
             return replace(view, runs=_with_run(view.runs, run))
         case Changed():
@@ -363,13 +363,13 @@ def _with_run(runs: tuple[SkillRunView, ...], run: SkillRunView) -> tuple[SkillR
 
 def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[News]:
     """Notices: a trade needs approval, one expired, a skill crashed."""
-    known = {held.held_id for held in before.held}
-    fresh = [held for held in after.held if held.held_id not in known]
+    known = {trade.pending_id for trade in before.pending_trades}
+    fresh = [trade for trade in after.pending_trades if trade.pending_id not in known]
     if fresh:
-        yield "warn", _approval_text(fresh[-1], len(after.held)), NoticeKind.APPROVAL
-    for held in after.decided:
-        if held.held_id in known and held.status is HeldStatus.EXPIRED:
-            yield "bad", _lapsed_text(held), NoticeKind.APPROVAL
+        yield "warn", _approval_text(fresh[-1], len(after.pending_trades)), NoticeKind.APPROVAL
+    for trade in after.decided:
+        if trade.pending_id in known and trade.status is PendingStatus.EXPIRED:
+            yield "bad", _lapsed_text(trade), NoticeKind.APPROVAL
     fired = {alert.alert_id: alert.fired_count for alert in before.agent_alerts}
     for alert in after.agent_alerts:
         if alert.fired_count > fired.get(alert.alert_id, alert.fired_count):
@@ -381,7 +381,7 @@ def news_of_fleet(before: SupervisionView, after: SupervisionView) -> Iterator[N
             yield tone, f"{run.skill_slug} as {run.agent_name}: {run.why}", NoticeKind.AGENT
 
 
-def _lapsed_text(trade: HeldView) -> str:
+def _lapsed_text(trade: PendingTradeView) -> str:
     """Text about a request that nobody answered in time, or whose market ended first."""
     if trade.reason == MARKET_ENDED:
         return f"{trade.agent_name}'s request lapsed, {MARKET_ENDED}: {pending_text(trade)}"
@@ -405,7 +405,7 @@ _FIRED_TONES: Final = {
 }
 
 
-def _approval_text(trade: HeldView, waiting: int) -> str:
+def _approval_text(trade: PendingTradeView, waiting: int) -> str:
     """Text about a trade that needs approval, with the number of those that do."""
     request = f"approval needed, {approval_text(trade)}"
     return (
@@ -413,12 +413,12 @@ def _approval_text(trade: HeldView, waiting: int) -> str:
     )
 
 
-def approval_text(trade: HeldView) -> str:
+def approval_text(trade: PendingTradeView) -> str:
     """A waiting trade with whose it is, for what is written down of the answer to it."""
     return f"{trade.agent_name}: {pending_text(trade)}"
 
 
-def pending_text(trade: HeldView) -> str:
+def pending_text(trade: PendingTradeView) -> str:
     """Description of a waiting trade in plain English."""
     side = trade.side.value.upper()
     if trade.action is Action.BUY:

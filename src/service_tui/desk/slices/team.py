@@ -1,4 +1,4 @@
-"""The people of a shared desk: who I am, what I may do, who is here, and who did what."""
+"""Views of a shared desk's people: my role, who is online, and who changed what."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Commands on their way and how they ended: the rows of the blotter."""
+"""Submitted commands and their ends: the rows of the blotter."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What is read from the service, each with an age of its own."""
+"""The topics that the desk polls from the service; each has its own age."""
 
 from enum import StrEnum
 

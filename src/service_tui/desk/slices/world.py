@@ -1,8 +1,10 @@
-"""The offline world's clock, and what happened while the desk was closed."""
+"""Views of the offline world's clock, and of events while the desk was closed."""
 
 from dataclasses import dataclass
 
 from service_tui.desk.slices.markets import NewsView
+from service_tui.outcome import Outcome
+from service_tui.terms import INVENTED_SPEED_MAX, SPEEDS
 from service_tui.units import Micros, Timestamp
 
 
@@ -13,7 +15,7 @@ class ResolvedView:
     at: Timestamp
     market_id: str
     question: str
-    outcome: bool
+    outcome: Outcome
     payout: Micros
     pnl: Micros
 
@@ -37,7 +39,9 @@ class AbsenceView:
 class WorldView:
     """The offline world's clock: at wall time `wall_at` the world's time was `now`.
 
-    `halted_at` is since when its service refuses the entries of every agent.
+    `halted_at` is since when its service refuses the entries of every agent. `history` is the name
+    of the recording on which it runs, empty for an invented world; `is_over`: the recording has
+    ended, and the world stands still.
     """
 
     now: Timestamp
@@ -47,7 +51,16 @@ class WorldView:
     open_count: int = 0
     meanwhile: AbsenceView | None = None
     halted_at: Timestamp | None = None
+    history: str = ""
+    is_over: bool = False
+
+    @property
+    def speeds(self) -> tuple[int, ...]:
+        """The speeds that this world can run at, slowest first."""
+        most = SPEEDS[-1] if self.history else INVENTED_SPEED_MAX
+        return tuple(speed for speed in SPEEDS if speed <= most)
 
     def time_at(self, wall: Timestamp) -> Timestamp:
         """World time at a wall time soon after `wall_at`."""
-        return Timestamp(self.now + max(0.0, wall - self.wall_at) * self.speed)
+        pace = 0 if self.is_over else self.speed
+        return Timestamp(self.now + max(0.0, wall - self.wall_at) * pace)

@@ -66,7 +66,7 @@ class ExecutionCheck:
 def check_execution(
     order: PlaceTrade, body: TradeBody, held: HeldSide | None = None
 ) -> ExecutionCheck:
-    """End of an order, as far as its answer proves it.
+    """The end of an order that its answer proves.
 
     `held` is the position before a sale, for its P&L; None where it is not known.
     """

@@ -1,4 +1,4 @@
-"""PlaceTrade and RequestQuote: preflight, intent, one send, and what its answer means."""
+"""Handles PlaceTrade and RequestQuote: preflight, intent, one send, and checking the answer."""
 
 from dataclasses import replace
 from typing import Final

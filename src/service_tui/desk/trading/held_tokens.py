@@ -1,4 +1,4 @@
-"""Keeps the outcome token of each position of the linked wallet, as soon as it is first listed.
+"""Stores the outcome token of each position of the linked wallet when it is first listed.
 
 In the same turn it remembers the marks that are shown.
 """

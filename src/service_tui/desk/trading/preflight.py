@@ -161,7 +161,7 @@ def why_closed(market: MarketView) -> str:
         return ""
     if market.status is MarketStatus.CLOSED:
         return "market closed, awaiting resolution: no orders"
-    outcome = {True: " YES", False: " NO", None: ""}[market.outcome]
+    outcome = "" if market.outcome is None else f" {market.outcome.word}"
     return f"market resolved{outcome}: no orders"
 
 

@@ -104,7 +104,7 @@ async def send(
 
 
 async def take_answer(ports: Ports, ticket: TicketView, order: PlaceTrade, body: TradeBody) -> None:
-    """Settle a ticket by a trade answer, as far as that can be believed."""
+    """Settle a ticket by a trade answer, if the answer matches the order."""
     # As it was before the sale: the answer is newer than what the desk has read.
     held = holding(ports.state(), order.market_id, order.side, order.venue)
     verdict = check_execution(order, body, held)

@@ -1,4 +1,4 @@
-"""What an order may be signed for: token and fee, as they were shown or kept before. Pure.
+"""Checks token and fee of an order to sign against those shown or stored before. Pure.
 
 A service that later names another condition, or a higher fee, changes nothing that is signed: it is
 refused. Source: failures, "nothing signed that was not rebuilt"; decisions, "Live orders on
@@ -89,8 +89,8 @@ def signed_terms(
 
 def _binding(order: PlaceTrade, kept: KeptToken | None) -> KeptToken | None:
     """What is kept, unless it was only listed and a person confirmed the token itself."""
-    gives_way = kept is not None and not kept.bought and is_confirmed(order)
-    return None if gives_way else kept
+    confirmed_replaces_listed = kept is not None and not kept.bought and is_confirmed(order)
+    return None if confirmed_replaces_listed else kept
 
 
 def _fee_max(order: PlaceTrade, kept: KeptToken | None, listed: MarketView | None) -> int | None:

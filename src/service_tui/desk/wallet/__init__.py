@@ -1,1 +1,1 @@
-"""The wallet of this desk: its key, its rights, and what it pays for."""
+"""The wallet of this desk: its key, its approvals, and its payments."""

@@ -53,7 +53,7 @@ from service_tui.signing.errors import ChainError, SigningError
 from service_tui.signing.link import Challenge, check_challenge, sign_challenge
 from service_tui.signing.policy import Price
 from service_tui.storage.chain_runs import ChainRun
-from service_tui.storage.errors import ClaimedError, StorageError
+from service_tui.storage.errors import StorageError, TakenError
 from service_tui.terms import Side, Venue
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints.public import PATCH_SETTINGS
@@ -421,7 +421,7 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
             )
             try:
                 number = await self._gateway.runs.open(run)
-            except ClaimedError:
+            except TakenError:
                 continue
             turn = Approving(self._ports, self._gateway, replace(run, number=number), body)
             if not await turn.signed():
@@ -494,11 +494,11 @@ class WalletHandlers:  # noqa: PLR0904 - one method an order
         while True:
             if self._wallet.is_linked and not self._ports.state().service.read_only:
                 try:
-                    held = await (await self._gateway.chain()).balance(self._wallet.address)
+                    balance = await (await self._gateway.chain()).balance(self._wallet.address)
                 except ChainError as error:
                     log.info("gas balance unknown: %s", error)
                 else:
-                    self._emit(replace(self._wallet, gas=micros_down(held)))
+                    self._emit(replace(self._wallet, gas=micros_down(balance)))
             await self._ports.clock.sleep(GAS_S)
 
     # -- what is under way -----------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Handlers of the webhook commands: each reads the list anew, so that the console shows it."""
+"""Handlers of the webhook commands; each reads the list again after its change."""
 
 from dataclasses import replace
 from typing import Final

@@ -1,1 +1,1 @@
-"""What the desk makes of the offline world."""
+"""The offline world: its clock, its speed, and the summary of an absence."""

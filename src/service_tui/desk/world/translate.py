@@ -1,8 +1,9 @@
-"""The offline world's clock, and what happened while the desk was closed, as views."""
+"""Translates the offline world's clock and the summary of an absence into views."""
 
 from service_tui.desk.markets.translate import news_view
 from service_tui.desk.slices.world import AbsenceView, ResolvedView, WorldView
 from service_tui.desk.wire_values import amount, amount_or_none, moment_or_none
+from service_tui.outcome import Outcome, outcome_in
 from service_tui.wire.base import timestamp
 from service_tui.wire.world import (
     AbsenceBody,
@@ -11,12 +12,12 @@ from service_tui.wire.world import (
 )
 
 
-def _resolved_view(body: ResolvedBody) -> ResolvedView:
+def _resolved_view(body: ResolvedBody, outcome: Outcome) -> ResolvedView:
     return ResolvedView(
         at=timestamp(body.at),
         market_id=body.market_id,
         question=body.question,
-        outcome=body.outcome,
+        outcome=outcome,
         payout=amount(body.payout),
         pnl=amount(body.pnl),
     )
@@ -31,7 +32,11 @@ def _absence_view(body: AbsenceBody | None) -> AbsenceView | None:
         world_elapsed_s=body.world_elapsed_s,
         resolved_count=body.resolved_count,
         listed_count=body.listed_count,
-        resolved=tuple(_resolved_view(row) for row in body.resolved),
+        resolved=tuple(
+            _resolved_view(row, outcome)
+            for row in body.resolved
+            if (outcome := outcome_in(row)) is not None
+        ),
         news=tuple(news_view(row) for row in body.news),
         equity_before=amount_or_none(body.equity_before),
         equity_after=amount_or_none(body.equity_after),
@@ -48,4 +53,6 @@ def world_view(body: WorldBody) -> WorldView:
         open_count=body.open_count,
         meanwhile=_absence_view(body.meanwhile),
         halted_at=moment_or_none(body.halted_at),
+        history="" if body.history is None else body.history.name,
+        is_over=body.history is not None and body.history.is_over,
     )

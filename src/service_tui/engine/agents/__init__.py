@@ -1,1 +1,1 @@
-"""Agents of the venue: what they may, what they hold back, and their halt."""
+"""Agents of the venue: their settings, limits, pending trades and halt."""

@@ -1,4 +1,4 @@
-"""Agents of the venue: who they are, what they may, what they hold."""
+"""Agents of the venue: identity, settings, positions and counts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -17,6 +17,7 @@ from service_tui.engine.limits import (
     day_of,
 )
 from service_tui.engine.position import Position
+from service_tui.outcome import Outcome
 from service_tui.terms import AGENT_ALERT_MINUTES_MAX, AgentStatus, Plan, Side, Venue, WalletKind
 from service_tui.units import Micros, Timestamp, sum_of
 
@@ -49,7 +50,7 @@ class AgentSettings:
     wallet: WalletKind = WalletKind.MANAGED
     # Suspended for good: it keeps its history, and does not count against the plan's agents.
     retired: bool = False
-    # Whose agent it is, empty for nobody's; and by which invitation it came.
+    # The person who owns the agent, empty for none; and the invitation it registered by.
     owner: str = ""
     invitation: str = ""
     # Whose console trades with it, empty for an agent that is a program.
@@ -77,7 +78,7 @@ class ClosedPosition:
     cost: Micros
     payout: Micros
     realized: Micros
-    outcome: bool
+    outcome: Outcome
     opened_at: Timestamp
     resolved_at: Timestamp
     sources: tuple[str, ...] | None = None

@@ -1,4 +1,4 @@
-"""The operator's limits on what all agents hold: by category, event or agent, on one venue."""
+"""The operator's limits on all agents' exposure: by category, event or agent, on one venue."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
@@ -48,7 +48,7 @@ class ExposureLimits:
     __slots__ = ("_parts", "kept")
 
     def __init__(self, parts: Callable[[Venue], Iterable[CostPart]]) -> None:
-        """Limits on the parts of a venue, which are asked for only while there are limits."""
+        """Check limits on a venue's parts, which are computed only while there are limits."""
         self._parts = parts
         self.kept: dict[LimitKey, ExposureLimitSet] = {}
 

@@ -1,4 +1,4 @@
-"""The operator's halt as state: since when no entry is taken, of whatever agent."""
+"""The operator's halt as state: since when no agent may buy."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""How free an agent is, and each of its skills: the strictest of both binds."""
+"""Permissions of an agent and of each of its skills; the stricter of the two applies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What binds an agent by the day and by the minute: buys, money of real venues, imports, cooldowns.
+"""Limits on an agent's buys: daily sums, real-venue caps, imports, cooldowns.
 
 They bind entries alone: sales, exits and redemptions never ask.
 """

@@ -1,4 +1,4 @@
-"""What an agent was worth over time: one mark a minute, thinned with its age. Pure."""
+"""An agent's equity over time: one mark a minute, thinned with age. Pure."""
 
 from bisect import bisect_left
 from dataclasses import dataclass, field

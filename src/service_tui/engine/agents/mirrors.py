@@ -1,4 +1,4 @@
-"""What agents have spent on mirrors: by the day, and by the signal.
+"""Money that agents have spent on mirrors, by day and by signal.
 
 A buy is a mirror when its `signal_data` names the transaction that it mirrors.
 """

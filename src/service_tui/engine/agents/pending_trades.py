@@ -1,4 +1,4 @@
-"""Trades on the leash: what may go out, what waits for the person, and how that ended."""
+"""Trades under permissions: which pass, which wait for approval, and their end."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -7,16 +7,16 @@ from typing import Final
 from service_tui.engine.agents.agents import Agent
 from service_tui.engine.agents.leash import OWN, Leash, approval_leash, binding
 from service_tui.engine.errors import (
-    HeldNotFound,
     LeashBudget,
     LeashObserves,
     NeedsApproval,
+    PendingTradeNotFound,
     PriceBeyondApproval,
     RefusedBefore,
-    TooManyHeld,
+    TooManyPending,
 )
-from service_tui.engine.events import FleetEvent, HeldEnded, LeashSet, TradeHeld
-from service_tui.terms import HELD_SHOWN, MARKET_ENDED, Action, HeldStatus, LeashMode
+from service_tui.engine.events import FleetEvent, LeashSet, PendingEnded, TradePending
+from service_tui.terms import MARKET_ENDED, PENDING_SHOWN, Action, LeashMode, PendingStatus
 from service_tui.units import SHARE_QUANTUM, Micros, Timestamp, decimal
 
 REFUSED_S: Final = 3_600.0
@@ -104,7 +104,7 @@ def _check_budget(agent: Agent, slug: str, size: Micros, at: Timestamp) -> None:
         )
 
 
-def _same(one: TradeHeld, other: TradeHeld) -> bool:
+def _same(one: TradePending, other: TradePending) -> bool:
     """Whether two trades are the same to an operator, at whatever size."""
     return (one.agent_id, one.note.skill_slug, one.venue, one.market_id, one.side, one.action) == (
         other.agent_id,
@@ -116,10 +116,10 @@ def _same(one: TradeHeld, other: TradeHeld) -> bool:
     )
 
 
-def how_ended(end: HeldEnded) -> str:
+def how_ended(end: PendingEnded) -> str:
     """What was decided, by whom, and the reason where a person gave one."""
     by = f" by {end.by}" if end.by else ""
-    reason = f" ({end.reason})" if end.reason and end.status is HeldStatus.REFUSED else ""
+    reason = f" ({end.reason})" if end.reason and end.status is PendingStatus.REFUSED else ""
     return f"{end.status.value}{by}{reason}"
 
 
@@ -131,65 +131,67 @@ class PendingTrades:
     def __init__(self, agents: Mapping[str, Agent]) -> None:
         self.agents = agents
         self.count = 0
-        self.waiting: dict[str, TradeHeld] = {}
-        self.ended: deque[tuple[TradeHeld, HeldEnded]] = deque(maxlen=ENDED_KEPT)
+        self.waiting: dict[str, TradePending] = {}
+        self.ended: deque[tuple[TradePending, PendingEnded]] = deque(maxlen=ENDED_KEPT)
 
-    def hold(self, pending: TradeHeld) -> TradeHeld:
+    def let_wait(self, pending: TradePending) -> TradePending:
         """Let a trade wait; the caller writes it down.
 
         Returns:
             The trade with its id and its deadline, already applied.
 
         Raises:
-            TooManyHeld: so many of the agent's wait already.
+            TooManyPending: so many of the agent's wait already.
             RefusedBefore: the operator has refused the same trade within the last hour.
         """
         self._check_refused(pending)
         agent = self.agents[pending.agent_id]
-        if sum(one.agent_id == pending.agent_id for one in self.waiting.values()) >= HELD_SHOWN:
-            raise TooManyHeld(f"{HELD_SHOWN} trades of this agent already need approval")
+        if sum(one.agent_id == pending.agent_id for one in self.waiting.values()) >= PENDING_SHOWN:
+            raise TooManyPending(f"{PENDING_SHOWN} trades of this agent already need approval")
         leash = approval_leash(agent.leashes, pending.note.skill_slug, pending.size)
         wait_s = 0 if leash is None else leash.wait_s
         made = pending._replace(
-            held_id=f"h{self.count + 1}", expires_at=Timestamp(pending.at + wait_s)
+            pending_id=f"h{self.count + 1}", expires_at=Timestamp(pending.at + wait_s)
         )
         self.apply(made)
         return made
 
-    def _check_refused(self, pending: TradeHeld) -> None:
+    def _check_refused(self, pending: TradePending) -> None:
         for one, end in reversed(self.ended):
             is_recent = 0 <= pending.at - end.at < REFUSED_S
-            if end.status is HeldStatus.REFUSED and is_recent and _same(one, pending):
+            if end.status is PendingStatus.REFUSED and is_recent and _same(one, pending):
                 minutes = max(1, round((pending.at - end.at) / 60))
                 raise RefusedBefore(f"refused by the operator {minutes} min ago")
 
-    def find(self, held_id: str) -> TradeHeld:
-        """A trade that waits; HeldNotFound where it does not, saying how it ended."""
-        pending = self.waiting.get(held_id)
+    def find(self, pending_id: str) -> TradePending:
+        """A trade that waits; PendingTradeNotFound where it does not, saying how it ended."""
+        pending = self.waiting.get(pending_id)
         if pending is not None:
             return pending
         for one, end in self.ended:
-            if one.held_id == held_id:
-                raise HeldNotFound(f"{held_id} was already decided: {how_ended(end)}")
-        raise HeldNotFound(f"no pending trade {held_id}")
+            if one.pending_id == pending_id:
+                raise PendingTradeNotFound(f"{pending_id} was already decided: {how_ended(end)}")
+        raise PendingTradeNotFound(f"no pending trade {pending_id}")
 
-    def agent_of(self, held_id: str) -> str:
-        """Whose trade this is, waiting or decided; HeldNotFound where there is none."""
-        if held_id in self.waiting:
-            return self.waiting[held_id].agent_id
+    def agent_of(self, pending_id: str) -> str:
+        """Whose trade this is, waiting or decided; PendingTradeNotFound where there is none."""
+        if pending_id in self.waiting:
+            return self.waiting[pending_id].agent_id
         for one, _ in self.ended:
-            if one.held_id == held_id:
+            if one.pending_id == pending_id:
                 return one.agent_id
-        raise HeldNotFound(f"no pending trade {held_id}")
+        raise PendingTradeNotFound(f"no pending trade {pending_id}")
 
-    def due(self, at: Timestamp) -> list[HeldEnded]:
+    def due(self, at: Timestamp) -> list[PendingEnded]:
         """Refuse the trades whose deadline has passed; their ends are applied already."""
         if not self.waiting:
             return []
         late = [one for one in self.waiting.values() if one.expires_at <= at]
-        return self.end(HeldEnded(one.held_id, at, HeldStatus.EXPIRED, DEADLINE) for one in late)
+        return self.end(
+            PendingEnded(one.pending_id, at, PendingStatus.EXPIRED, DEADLINE) for one in late
+        )
 
-    def lapse(self, at: Timestamp, is_open: Callable[[str], bool]) -> list[HeldEnded]:
+    def lapse(self, at: Timestamp, is_open: Callable[[str], bool]) -> list[PendingEnded]:
         """End the trades that no answer could carry out; their ends are applied already.
 
         Args:
@@ -198,10 +200,10 @@ class PendingTrades:
         """
         over = [one for one in self.waiting.values() if not is_open(one.market_id)]
         return self.end(
-            HeldEnded(one.held_id, at, HeldStatus.EXPIRED, MARKET_ENDED) for one in over
+            PendingEnded(one.pending_id, at, PendingStatus.EXPIRED, MARKET_ENDED) for one in over
         )
 
-    def end(self, ends: Iterable[HeldEnded]) -> list[HeldEnded]:
+    def end(self, ends: Iterable[PendingEnded]) -> list[PendingEnded]:
         """Decide trades; the caller writes it down."""
         decided = list(ends)
         for one in decided:
@@ -220,8 +222,8 @@ class PendingTrades:
                         event.mode, event.threshold, event.budget, event.wait_s
                     )
                 self.agents[event.agent_id].leashes = leashes
-            case TradeHeld():
+            case TradePending():
                 self.count += 1
-                self.waiting[event.held_id] = event
-            case HeldEnded():
-                self.ended.append((self.waiting.pop(event.held_id), event))
+                self.waiting[event.pending_id] = event
+            case PendingEnded():
+                self.ended.append((self.waiting.pop(event.pending_id), event))

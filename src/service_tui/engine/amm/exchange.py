@@ -1,4 +1,4 @@
-"""One order in, one Fill or Refusal out; and what a Fill changes.
+"""Turns one order into a Fill or a Refusal, and applies Fills to the world.
 
 `check` computes and refuses without changing anything; `apply` changes and never refuses: a replay
 only applies.

@@ -1,4 +1,4 @@
-"""Who owns what: double entry in whole micros, so that no money appears or gets lost.
+"""Accounts of all money: double entry in whole micros, so that no money appears or gets lost.
 
 Accounts are names such as "issuer", "crowd", "maker:<market_id>" and "agent:<agent_id>"; one that
 nobody posted to yet stands at zero. All balances sum to zero.

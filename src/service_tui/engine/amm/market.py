@@ -1,4 +1,4 @@
-"""One market of the market maker: what it has sold, what it quotes, how it ends.
+"""One market of the market maker: shares sold, quotes, and its outcome.
 
 All share and money arithmetic here is in micros: x, the log-odds against a side, has no unit, and
 the LMSR functions take spend, shares and b in one unit of the caller's choice.
@@ -14,6 +14,7 @@ from service_tui.engine.amm import lmsr
 from service_tui.engine.errors import BelowMinimum, MarketNotOpen, PriceOutOfRange
 from service_tui.engine.listing import Listing
 from service_tui.engine.position import Position
+from service_tui.outcome import Outcome
 from service_tui.terms import MarketStatus, Side
 from service_tui.units import (
     ONE,
@@ -99,7 +100,7 @@ class Market:  # noqa: PLR0904  (one book, its quotes and its memory)
         self.start = Micros(round(listing.b * odds))
         self.yes: Micros = self.start
         self.no: Micros = Micros(0)
-        self.outcome: bool | None = None
+        self.outcome: Outcome | None = None
         self.resolved_at: Timestamp | None = None
         self.tape: deque[TapeTrade] = deque(maxlen=TAPE_MAX)
         # Trades of agents alone: the tape moves past them, and they are still theirs.

@@ -1,4 +1,4 @@
-"""One market's order book on a simulated venue: who stands where, and what an order would meet.
+"""One market's order book on a simulated venue, and the fills that an order would get there.
 
 One book of YES prices serves both sides: an order for NO at q stands at 1 - q on the other side.
 All prices and amounts are micros.
@@ -31,7 +31,7 @@ Times = tuple[Timestamp, Timestamp]
 
 
 def is_bid(side: Side, action: Action) -> bool:
-    """Whether an order stands among the bids for YES: who buys YES, or sells NO."""
+    """True if an order is a bid for YES: a buy of YES, or a sale of NO."""
     return (side is Side.YES) is (action is Action.BUY)
 
 
@@ -80,11 +80,11 @@ class Resting:
     note: Note = NO_NOTE
 
     def bids(self) -> bool:
-        """Whether it stands among the bids for YES."""
+        """True if it is a bid for YES."""
         return is_bid(self.side, self.action)
 
     def yes_price(self) -> Micros:
-        """Where it stands in the book."""
+        """Its price of YES, by which the book is sorted."""
         return own_price(self.side, self.price)
 
 
@@ -169,7 +169,7 @@ class Book:
                 yield PriceLevel(price, Micros(left))
 
     def offers(self, times: Times, *, bids: bool) -> list[Offer]:
-        """Everything that stands on one side, in the order in which it is met.
+        """All orders and quotes of one side, in the order in which they fill.
 
         Args:
             times: wall time, which orders expire by, and the tape's.
@@ -190,7 +190,7 @@ class Book:
         return found
 
     def best(self, times: Times, *, bids: bool) -> PriceLevel | None:
-        """The best price of a side with all that stands at it; None where the side is empty."""
+        """The best price of a side with all shares at it; None if the side is empty."""
         if not self.orders:
             return next(self.levels(times[1], bids=bids), None)
         found = self.offers(times, bids=bids)

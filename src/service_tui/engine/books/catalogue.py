@@ -1,4 +1,4 @@
-"""What the venues call a question: addresses, conditions, events, and what may be imported.
+"""Addresses, conditions and events of questions on the venues, and which can be imported.
 
 An address ends in the slot and number of its question, so that it is found by arithmetic; the words
 before them must be the question's own.
@@ -11,10 +11,10 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from service_tui.engine.books.liquidity import background, refresh_at
-from service_tui.engine.listing import Listing
+from service_tui.engine.listing import Listing, Origin
 from service_tui.engine.tape.draws import mix, unit
-from service_tui.engine.tape.feed import Tape
-from service_tui.engine.tape.slots import IMPORT_SLOTS, SLOT_BY_INDEX, last_resolved, numbers_at
+from service_tui.engine.tape.recorded import MarketTape, RecordedTape
+from service_tui.engine.tape.slots import IMPORT_SLOTS, SLOT_BY_INDEX, numbers_at
 from service_tui.pasted import WebPlace
 from service_tui.signing.tokens import outcome_token
 from service_tui.terms import Side, Venue
@@ -106,7 +106,9 @@ def has_event(listing: Listing) -> bool:
 
 
 def event_of(listing: Listing) -> Event | None:
-    """The event whose outcome a question is; None where it stands alone."""
+    """The event that a question is an outcome of; None if it belongs to none."""
+    if listing.origin is not None:
+        return _recorded_event(listing, listing.origin)
     slot = SLOT_BY_INDEX.get(listing.slot)
     if slot is None or slot.event is None:
         return None
@@ -117,6 +119,19 @@ def event_of(listing: Listing) -> Event | None:
         name=name,
         slug=f"{_slug_parts(name)}-e{slot.event}-{listing.number}",
         slots=tuple(one.index for one in IMPORT_SLOTS if one.event == slot.event),
+        number=listing.number,
+    )
+
+
+def _recorded_event(listing: Listing, origin: Origin) -> Event | None:
+    """The event that the source names; its outcomes are found among those that are listed."""
+    if not origin.event:
+        return None
+    return Event(
+        event_id=f"event-{origin.source}-{_slug_parts(origin.event)}",
+        name=origin.event,
+        slug=f"{_slug_parts(origin.event)}-e{listing.slot}-{listing.number}",
+        slots=(),
         number=listing.number,
     )
 
@@ -134,8 +149,10 @@ def outside_volume(listing: Listing) -> float:
     return round(low * (high / low) ** unit(mix(listing.slot, listing.number), 3), 2)
 
 
-def importable_at(tape: Tape, at: Timestamp) -> tuple[Listing, ...]:
+def importable_at(tape: MarketTape, at: Timestamp) -> tuple[Listing, ...]:
     """Questions that the venues trade at a moment and that the tape lists on request only."""
+    if isinstance(tape, RecordedTape):
+        return ()
     return tuple(
         listing
         for slot in IMPORT_SLOTS
@@ -144,7 +161,7 @@ def importable_at(tape: Tape, at: Timestamp) -> tuple[Listing, ...]:
     )
 
 
-def named_by(tape: Tape, name: str, at: Timestamp) -> CatalogueMatch | None:
+def named_by(tape: MarketTape, name: str, at: Timestamp) -> CatalogueMatch | None:
     """What the last part of an address, or a ticker, points at.
 
     Args:
@@ -172,14 +189,10 @@ def named_by(tape: Tape, name: str, at: Timestamp) -> CatalogueMatch | None:
     return CatalogueMatch(tuple(one for one in members if one is not None), event)
 
 
-def _known(tape: Tape, index: int, number: int, at: Timestamp) -> Listing | None:
+def _known(tape: MarketTape, index: int, number: int, at: Timestamp) -> Listing | None:
     """A question that a venue has opened by a moment."""
-    slot = SLOT_BY_INDEX.get(index)
-    # Two periods ahead nothing is open: far numbers would have no date in any calendar.
-    if slot is None or not 0 < number <= last_resolved(tape.seed, slot, at) + 2:
-        return None
-    listing = tape.listing_of(index, number)
-    return listing if listing.opens_at <= at and listing.home in HOSTS else None
+    listing = tape.known(index, number, at)
+    return None if listing is None or listing.home not in HOSTS else listing
 
 
 @lru_cache(maxsize=4_096)

@@ -1,6 +1,7 @@
-"""What stands on a venue's order book by itself: simulated quotes around an outside price.
+"""Simulated quotes of a venue's order book around an outside price.
 
-A pure function of seed, market and refresh: no state, nothing stepped through.
+A pure function of seed, market and refresh: no state, nothing stepped through. Where a bid and an
+ask are recorded, they stand, and the price does not wobble.
 """
 
 import math
@@ -52,6 +53,8 @@ _EVM_FEES: Final = {
     Category.CRYPTO: 720,
     Category.SCIENCE: 0,
     Category.CULTURE: 500,
+    Category.ECONOMICS: 400,
+    Category.OTHER: 500,
 }
 _SOL_FEE: Final = 700
 """Basis points for takers. # ours: figures in the range that such venues charge."""
@@ -116,20 +119,67 @@ def background(seed: int, listing: Listing, number: int) -> RefreshedQuotes:
     """
     draws = Draws(mix(seed, number), path_key(listing))
     tier = tier_of(listing)
-    odds = log_odds(listing, quoted_at(number)) + tier.wobble * draws.normal()
-    external = chance_of(odds)
+    top = _recorded(listing, quoted_at(number)) or _drawn(listing, quoted_at(number), tier, draws)
+    external = top.external
     tick = TICK if EDGE <= external <= 1.0 - EDGE else TICK_FINE
-    half = tier.half_spread * max(_SPREAD_MIN, _CURVE * external * (1.0 - external))
     steps = ONE // tick
-    bid = math.floor((external - half) * steps)
-    ask = max(bid + 1, math.ceil((external + half) * steps))
+    # What is a whole tick in decimals may be a hair beside it in binary.
+    bid = math.floor(round(top.bid * steps, 6))
+    ask = max(bid + 1, math.ceil(round(top.ask * steps, 6)))
     return RefreshedQuotes(
         number,
         external,
         tick,
-        _side(range(bid, bid - tier.levels, -1), tick, tier, draws),
-        _side(range(ask, ask + tier.levels), tick, tier, draws),
+        _with_best(_side(range(bid, bid - tier.levels, -1), tick, tier, draws), top.bid_shares),
+        _with_best(_side(range(ask, ask + tier.levels), tick, tier, draws), top.ask_shares),
     )
+
+
+class _Top(NamedTuple):
+    """Best prices around an outside price, chances; the shares there, 0 where the tier says."""
+
+    external: float
+    bid: float
+    ask: float
+    bid_shares: float = 0.0
+    ask_shares: float = 0.0
+
+
+def _drawn(listing: Listing, at: Timestamp, tier: Tier, draws: Draws) -> _Top:
+    """The spread of the tier around a price that wobbles a little."""
+    external = chance_of(log_odds(listing, at) + tier.wobble * draws.normal())
+    half = tier.half_spread * max(_SPREAD_MIN, _CURVE * external * (1.0 - external))
+    return _Top(external, external - half, external + half)
+
+
+def _recorded(listing: Listing, at: Timestamp) -> _Top | None:
+    """The bid and the ask recorded last; None where none are by then."""
+    path = None if listing.origin is None else listing.origin.path
+    found = None if path is None else path.quote_at(at)
+    if path is None or found is None:
+        return None
+    # ours: where the price has been recorded more often than bid and ask, they move along with it:
+    # a bid of an hour ago would be a gift. A side on which nobody stood stays empty.
+    moved = path.price_at(at) - path.price_at(found.at)
+    return _Top(
+        chance_of(log_odds(listing, at)),
+        found.bid + moved if found.bid > 0.0 else 0.0,
+        found.ask + moved if found.ask < 1.0 else 1.0,
+        found.bid_shares,
+        found.ask_shares,
+    )
+
+
+def _with_best(levels: tuple[PriceLevel, ...], recorded: float) -> tuple[PriceLevel, ...]:
+    """Levels with the recorded shares at the best price, where they are known."""
+    # ours: only the shares at the best prices are recorded; what stands behind is drawn.
+    if not levels or not recorded:
+        return levels
+    return levels[0]._replace(shares=_whole(recorded)), *levels[1:]
+
+
+def _whole(shares: float) -> Micros:
+    return Micros(max(1, round(shares)) * ONE)
 
 
 def _side(ticks: range, tick: Micros, tier: Tier, draws: Draws) -> tuple[PriceLevel, ...]:
@@ -141,5 +191,5 @@ def _side(ticks: range, tick: Micros, tier: Tier, draws: Draws) -> tuple[PriceLe
         if PRICE_LOW <= price <= PRICE_HIGH:
             collateral = price if ticks.step < 0 else ONE - price
             shares = money / max(_COLLATERAL_MIN, collateral / ONE)
-            levels.append(PriceLevel(Micros(price), Micros(max(1, round(shares)) * ONE)))
+            levels.append(PriceLevel(Micros(price), _whole(shares)))
     return tuple(levels)

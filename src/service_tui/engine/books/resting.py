@@ -1,4 +1,4 @@
-"""Orders while they rest: met by others, crossed by fresh quotes, cancelled, ended in time.
+"""Open orders: filled by others, crossed by fresh quotes, cancelled, or expired.
 
 Each step makes its events and applies them one by one; none of them can be refused.
 """

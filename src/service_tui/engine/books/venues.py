@@ -26,7 +26,7 @@ from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.errors import MarketNotFound
 from service_tui.engine.events import (
     NO_NOTE,
-    Claimed,
+    MarkedRedeemed,
     MarketResolved,
     Note,
     OrderEnded,
@@ -39,6 +39,7 @@ from service_tui.engine.limits import counted_in, counts_as, day_of
 from service_tui.engine.listing import Listing
 from service_tui.engine.position import Position
 from service_tui.engine.transitions import PositionState, PositionTrigger, moved
+from service_tui.outcome import Outcome
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp, sum_of
 
@@ -62,7 +63,7 @@ def orders_account(venue: Venue) -> str:
 
 
 def aside_account(agent_id: str, address: str) -> str:
-    """Where the money of a wallet stands while the agent has another one linked."""
+    """The ledger account of a wallet's money while the agent has another one linked."""
     return f"aside:{agent_id}:{Venue.EVM.value}:{address}"
 
 
@@ -82,7 +83,7 @@ class VenuePosition:
     resolves_at: Timestamp
     state: PositionState = PositionState.ACTIVE
     sources: tuple[str, ...] = ()
-    outcome: bool | None = None
+    outcome: Outcome | None = None
     resolved_at: Timestamp | None = None
     burned_yes: Micros = Micros(0)
     burned_no: Micros = Micros(0)
@@ -100,23 +101,52 @@ class VenuePosition:
         burned = self.burned_yes if side is Side.YES else self.burned_no
         return Micros(self.position.shares(side) - burned)
 
-    def winner(self) -> Side | None:
-        """The side that pays, once the oracle has settled."""
-        return None if self.outcome is None else Side.YES if self.outcome else Side.NO
+    def pays(self, side: Side) -> bool:
+        """Whether the oracle has settled, and the shares of a side bring anything."""
+        return self.worth(side) > 0
 
-    def payout(self) -> Micros:
-        """Money that can be redeemed now."""
-        winner = self.winner()
-        if winner is None or self.state is not PositionState.READY:
+    def worth(self, side: Side) -> Micros:
+        """What all shares of a side bring, those that are redeemed as well; 0 before the end."""
+        held = self.position.on(side)
+        return (
+            Micros(0) if self.outcome is None else self.outcome.paid(side, held.shares, held.cost)
+        )
+
+    def brings(self, side: Side, shares: Micros) -> Micros:
+        """What the next shares of a side bring that are redeemed; parts sum up to the whole."""
+        if self.outcome is None or shares <= 0:
             return Micros(0)
-        return self.on_chain(winner)
+        held = self.position.on(side)
+        burned = self.burned_yes if side is Side.YES else self.burned_no
+        before, after = (
+            self.outcome.paid(side, Micros(many), Micros(held.cost * many // held.shares))
+            for many in (burned, burned + shares)
+        )
+        return Micros(after - before)
 
-    def is_redeemable(self) -> bool:
-        """Whether it shows as redeemable: until the report, though the payout may be there."""
-        winner = self.winner()
-        if winner is None or self.state is not PositionState.READY:
+    def brought(self, side: Side) -> Micros:
+        """What all shares of a side have brought, and will; of one that pays nothing 0."""
+        if self.pays(side.other):
+            return self.worth(side)
+        return Micros(self.payout() + self.paid) if self.pays(side) else Micros(0)
+
+    def payout(self, side: Side | None = None) -> Micros:
+        """Money that can be redeemed now: of a side, or of both."""
+        if self.state is not PositionState.READY:
+            return Micros(0)
+        sides = Side if side is None else (side,)
+        return sum_of(self.brings(one, self.on_chain(one)) for one in sides)
+
+    def is_redeemable(self, side: Side | None = None) -> bool:
+        """Whether it shows as redeemable: until the report, though the payout may be there.
+
+        Of two sides that both pay the one that has left the chain does not, while the other stays.
+        """
+        if self.state is not PositionState.READY:
             return False
-        return self.position.shares(winner) > 0
+        sides = Side if side is None else (side,)
+        some_left = self.payout() > 0
+        return any(self.pays(one) and (self.on_chain(one) > 0 or not some_left) for one in sides)
 
     def is_held(self) -> bool:
         """Whether there are shares of either side."""
@@ -303,9 +333,15 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         return spent if counts_as(day, at) else Micros(0)
 
     def price(self, holding: VenuePosition, times: Times) -> float:
-        """The mark price of YES: the middle of the book, the last one known, or the outcome."""
+        """The mark price of YES: the middle of the book, the last one known, or the outcome.
+
+        # ours: where the money went back it is what a share of YES cost, or all but that of NO.
+        """
         if holding.outcome is not None:
-            return 1.0 if holding.outcome else 0.0
+            yes, no = holding.position.yes, holding.position.no
+            if holding.outcome.is_void and not yes.shares and no.shares:
+                return 1.0 - holding.outcome.price(Side.NO, no.shares, no.cost)
+            return holding.outcome.price(Side.YES, yes.shares, yes.cost)
         return self.book(holding.position.market_id).mid(times)
 
     def unrealized(self, account: VenueAccount, times: Times) -> Micros:
@@ -375,8 +411,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
                 self._apply_ended(event)
             case PositionRedeemed():
                 self._apply_redeemed(event)
-            case Claimed():
-                self._apply_claimed(event)
+            case MarkedRedeemed():
+                self._apply_mark(event)
 
     def _apply_placed(self, event: OrderPlaced) -> None:
         agent = self.agents[event.agent_id]
@@ -491,8 +527,8 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         self._move(f"venue:{event.venue.value}", taker, event.payout)
         holding.paid = Micros(holding.paid + event.payout)
         holding.redeemed_at = event.at
-        if event.tx_hash:
-            holding.tx_hash = event.tx_hash
+        holding.tx_hash = event.tx_hash or holding.tx_hash
+        if event.tx_hash or holding.payout(event.side.other):
             if event.side is Side.YES:
                 holding.burned_yes = Micros(holding.burned_yes + event.shares)
             else:
@@ -515,13 +551,16 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         if not waiting:
             del self.payable[account.agent_id]
 
-    def _apply_claimed(self, event: Claimed) -> None:
+    def _apply_mark(self, event: MarkedRedeemed) -> None:
         account = self.account(event.agent_id, event.venue)
         holding = account.holdings[event.market_id]
         found = not event.tx_hash
         trigger = PositionTrigger.BALANCE_ZERO if found else PositionTrigger.REDEEMED_WINNER
-        holding.state = moved(holding.state, trigger)
         holding.tx_hash = event.tx_hash or holding.tx_hash
+        if holding.payout(event.side.other):
+            # The other side pays as well, and is still on the chain.
+            return
+        holding.state = moved(holding.state, trigger)
         self._note_payout(account, holding)
         _forget_old(account.holdings)
 

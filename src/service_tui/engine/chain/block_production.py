@@ -42,8 +42,8 @@ class CallResult(NamedTuple):
         """Money that it brings."""
         if self.found is None:
             return Micros(0)
-        winner = self.found.holding.winner()
-        return sum_of(burn.shares for burn in self.burns if burn.side is winner)
+        holding = self.found.holding
+        return sum_of(holding.brings(burn.side, burn.shares) for burn in self.burns)
 
 
 def produce_blocks(chain: Chain, venues: Venues, times: Times) -> list[Event]:
@@ -76,6 +76,7 @@ def _execute(chain: Chain, venues: Venues, tx: Tx, times: Times) -> list[Event]:
     """Carry out one transaction: gas is burned whatever comes of it."""
     sent, fee = tx.sent, cost_of(tx, chain.pace.gas_price)
     outcome = _outcome_of(chain, venues, tx)
+    payout = outcome.payout()
     events: list[Event] = [*_burned(venues, outcome, tx, times)]
     mined = TxMined(
         sent.tx_hash,
@@ -85,7 +86,7 @@ def _execute(chain: Chain, venues: Venues, tx: Tx, times: Times) -> list[Event]:
         max(sent.due, 0),
         min(sent.gas, gas_of(sent.call)),
         fee,
-        outcome.payout(),
+        payout,
         outcome.why,
     )
     chain.apply(mined)
@@ -93,11 +94,11 @@ def _execute(chain: Chain, venues: Venues, tx: Tx, times: Times) -> list[Event]:
 
 
 def _burned(venues: Venues, outcome: CallResult, tx: Tx, times: Times) -> list[PositionRedeemed]:
-    """Take the shares, and pay for those that have won."""
+    """Take the shares, and pay for those that pay."""
     if outcome.found is None:
         return []
     account, holding = outcome.found
-    position, winner = holding.position, holding.winner()
+    position = holding.position
     events = [
         PositionRedeemed(
             tx.sent.agent_id,
@@ -106,7 +107,7 @@ def _burned(venues: Venues, outcome: CallResult, tx: Tx, times: Times) -> list[P
             burn.side,
             burn.shares,
             position.on(burn.side).cost_of(burn.shares),
-            burn.shares if winner is burn.side else Micros(0),
+            holding.brings(burn.side, burn.shares),
             *times,
             tx.sent.tx_hash,
             venues.wallets.get(tx.sent.agent_id),

@@ -56,7 +56,7 @@ SERVICE: Final = "pay:service"
 
 
 def pay_account(address: str) -> str:
-    """Where the money of an address that pays for calls stands."""
+    """The ledger account of an address that pays for calls."""
     return f"pay:{address.lower()}"
 
 

@@ -1,4 +1,4 @@
-"""Redemption: a winning position on a real venue becomes cash, once.
+"""Redemption: a position on a real venue that pays becomes cash, once.
 
 A managed wallet is redeemed by the service; an external one by a transaction of its own: see
 mining.
@@ -15,7 +15,7 @@ from service_tui.engine.errors import (
     PositionLost,
     PositionNotFound,
 )
-from service_tui.engine.events import Claimed, Event, PositionRedeemed
+from service_tui.engine.events import Event, MarkedRedeemed, PositionRedeemed
 from service_tui.engine.transitions import PositionState
 from service_tui.terms import Side, Venue, WalletKind
 
@@ -36,13 +36,13 @@ def found_in(venues: Venues, agent: Agent, market_id: str) -> AccountPosition | 
     return None
 
 
-def winning(venues: Venues, agent: Agent, claim: tuple[str, Side]) -> AccountPosition:
-    """The position of a claim, which has won and is not redeemed.
+def paying(venues: Venues, agent: Agent, place: tuple[str, Side]) -> AccountPosition:
+    """The position at a place, which pays and is not redeemed.
 
     Args:
         venues: where it is held.
         agent: who holds it.
-        claim: market and side.
+        place: market and side.
 
     Returns:
         Where it is.
@@ -50,17 +50,17 @@ def winning(venues: Venues, agent: Agent, claim: tuple[str, Side]) -> AccountPos
     Raises:
         PositionNotFound: nothing is held there.
         NotFinalized: the oracle has not settled.
-        PositionLost: the other side won.
+        PositionLost: the side pays nothing.
         AlreadyRedeemed: it was done before.
     """
-    market_id, side = claim
+    market_id, side = place
     found = found_in(venues, agent, market_id)
     if found is None or not found.holding.position.shares(side):
         raise PositionNotFound(f"position in market {market_id} not found")
     holding = found.holding
     if holding.state in {PositionState.ACTIVE, PositionState.AWAITING}:
         raise NotFinalized("the venue has not finalized the market")
-    if holding.winner() is not side:
+    if not holding.pays(side):
         raise PositionLost("the position lost: the other side won")
     if holding.state is PositionState.REDEEMED:
         raise AlreadyRedeemed("on-chain token balance is 0: already redeemed")
@@ -68,27 +68,27 @@ def winning(venues: Venues, agent: Agent, claim: tuple[str, Side]) -> AccountPos
 
 
 def redeem(
-    venues: Venues, agent: Agent, claim: tuple[str, Side], times: Times
+    venues: Venues, agent: Agent, place: tuple[str, Side], times: Times
 ) -> list[PositionRedeemed]:
-    """Turn a winning position into cash, by the service's own hand.
+    """Turn a position that pays into cash, by the service's own hand: the other side, too.
 
     Args:
         venues: where it is held.
         agent: who holds it.
-        claim: market and side.
+        place: market and side.
         times: wall time and the tape's.
 
     Returns:
-        The event, already applied.
+        The events, already applied.
 
     Raises:
-        Refusal: as `winning`.
+        Refusal: as `paying`.
     """
-    account, holding = winning(venues, agent, claim)
-    if not holding.on_chain(claim[1]):
+    account, holding = paying(venues, agent, place)
+    if not holding.on_chain(place[1]):
         # Redeemed by an own wallet that was linked before.
         raise AlreadyRedeemed("on-chain token balance is 0: already redeemed")
-    return [_paid(venues, account, holding, times)]
+    return _paid(venues, account, holding, times)
 
 
 def check_chain(venue: Venue) -> None:
@@ -101,24 +101,29 @@ def check_chain(venue: Venue) -> None:
         raise ManualOnly(f"redemption on {venue.value} is manual only")
 
 
-def claim_position(venues: Venues, found: AccountPosition, side: Side, times: Times) -> list[Event]:
-    """Mark a position claimed whose tokens are gone from the chain; nothing while they are there.
+def mark_what_is_gone(
+    venues: Venues, found: AccountPosition, side: Side, times: Times
+) -> list[Event]:
+    """Mark a position redeemed whose tokens are gone from the chain; nothing while they are there.
 
     Returns:
         The event, already applied.
     """
     if found.holding.state is not PositionState.READY or found.holding.on_chain(side):
         return []
-    return [claimed(venues, found, side, (times, ""))]
+    if found.holding.payout(side.other):
+        # The other side is there, and pays: the position goes on.
+        return []
+    return [mark_redeemed(venues, found, side, (times, ""))]
 
 
-def claimed(
+def mark_redeemed(
     venues: Venues, found: AccountPosition, side: Side, receipt: tuple[Times, str]
-) -> Claimed:
-    """Mark a position claimed: by the hash of a report, or because the service found it so."""
+) -> MarkedRedeemed:
+    """Mark a position redeemed: by the hash of a report, or because the service found it so."""
     account, holding = found
     times, tx_hash = receipt
-    event = Claimed(
+    event = MarkedRedeemed(
         account.agent_id, account.venue, holding.position.market_id, side, *times, tx_hash
     )
     venues.apply(event)
@@ -127,24 +132,27 @@ def claimed(
 
 def _paid(
     venues: Venues, account: VenueAccount, holding: VenuePosition, times: Times
-) -> PositionRedeemed:
-    winner = holding.winner()
-    if winner is None:
-        raise ValueError("an open position has no winner")
-    position = holding.position
-    event = PositionRedeemed(
-        account.agent_id,
-        account.venue,
-        position.market_id,
-        winner,
-        holding.payout(),
-        position.on(winner).cost_of(holding.payout()),
-        holding.payout(),
-        *times,
-        wallet=venues.wallets.get(account.agent_id) if account.venue is Venue.EVM else None,
-    )
-    venues.apply(event)
-    return event
+) -> list[PositionRedeemed]:
+    """Each side that still brings something."""
+    events: list[PositionRedeemed] = []
+    for side in Side:
+        payout, shares = holding.payout(side), holding.on_chain(side)
+        if not payout:
+            continue
+        event = PositionRedeemed(
+            account.agent_id,
+            account.venue,
+            holding.position.market_id,
+            side,
+            shares,
+            holding.position.on(side).cost_of(shares),
+            payout,
+            *times,
+            wallet=venues.wallets.get(account.agent_id) if account.venue is Venue.EVM else None,
+        )
+        venues.apply(event)
+        events.append(event)
+    return events
 
 
 # -- what falls due ------------------------------------------------------------------------
@@ -163,7 +171,8 @@ def redeem_managed(venues: Venues, times: Times) -> list[Event]:
     for account in venues.accounts.values():
         if account.agent_id in due and account.venue is Venue.EVM:
             ready = [holding for holding in account.holdings.values() if holding.payout()]
-            events += [_paid(venues, account, holding, times) for holding in ready]
+            for holding in ready:
+                events += _paid(venues, account, holding, times)
     return events
 
 

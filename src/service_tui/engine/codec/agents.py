@@ -2,7 +2,7 @@
 
 from service_tui.engine.agents.leash import Leash
 from service_tui.engine.agents.pending_trades import PendingTrades
-from service_tui.engine.events import HeldEnded, TradeHeld
+from service_tui.engine.events import PendingEnded, TradePending
 from service_tui.records import Named, read
 
 
@@ -33,8 +33,8 @@ def restore_pending(pending: PendingTrades, fields: Named | None) -> None:
         pending.agents[agent_id].leashes = {
             slug: read(Leash, dict(zip(names, row, strict=True))) for slug, row in leashes.items()
         }
-    waiting = [read(TradeHeld, row) for row in fields["waiting"]]
-    pending.waiting = {trade.held_id: trade for trade in waiting}
+    waiting = [read(TradePending, row) for row in fields["waiting"]]
+    pending.waiting = {trade.pending_id: trade for trade in waiting}
     pending.ended.extend(
-        (read(TradeHeld, one), read(HeldEnded, end)) for one, end in fields["ended"]
+        (read(TradePending, one), read(PendingEnded, end)) for one, end in fields["ended"]
     )

@@ -1,4 +1,4 @@
-"""Why a stored row or snapshot cannot be read: known without loading what reads them."""
+"""Errors of a stored row or snapshot, importable without the modules that read them."""
 
 
 class JournalError(ValueError):

@@ -1,4 +1,4 @@
-"""Events as JSON and back: what the journal's rows hold.
+"""Events as JSON and back: the rows of the journal.
 
 A field is added at the end of a record, with a default, and never moved: yesterday's rows must read
 today.
@@ -20,7 +20,7 @@ from service_tui.engine.events import (
     ReactorChanged,
 )
 from service_tui.engine.reactor.reactor import ReactorConfig
-from service_tui.records import fields_of_record, read, read_some
+from service_tui.records import json_of, read, read_some
 
 _CHANGED: Final = {AgentChanged: AgentSettings, ReactorChanged: ReactorConfig, ChainSet: ChainPace}
 """Whose fields the `changes` of an event name."""
@@ -58,7 +58,7 @@ def dumps(fields: object) -> str:
         separators=(",", ":"),
         allow_nan=False,
         ensure_ascii=False,
-        default=fields_of_record,
+        default=json_of,
     )
 
 

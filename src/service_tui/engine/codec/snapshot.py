@@ -1,4 +1,4 @@
-"""The whole world as JSON-able values and back: what bounds a restart.
+"""The whole world as JSON-able values and back, so that a restart replays few rows.
 
 `world_of(fields_of(world), topics)` trades on exactly as `world` would.
 """
@@ -28,8 +28,11 @@ from service_tui.engine.codec.research import research_fields, restore_research
 from service_tui.engine.codec.risk import restore_risk, risk_fields
 from service_tui.engine.events import ExposureLimitSet
 from service_tui.engine.listing import Listing
+from service_tui.engine.tape.history import HistoryStart
+from service_tui.engine.tape.recorded import MarketTape
 from service_tui.engine.tape.topics import Topics
 from service_tui.engine.world import World
+from service_tui.outcome import Outcome
 from service_tui.records import Fields, Named, fields_of_record, read
 from service_tui.terms import Plan, Side
 from service_tui.units import Micros
@@ -55,11 +58,12 @@ def fields_of(world: World) -> Named:
         "seed": world.seed,
         # Left out until it is chosen, as in the snapshots of before there was a choice.
         **({} if world.plan is None else {"plan": world.plan}),
+        **({} if world.history is None else {"history": world.history}),
         **({} if world.halt.since is None else {"halted_at": world.halt.since}),
         **_limit_fields(world),
         **({"marked_until": world.marked_until} if world.marked_until else {}),
         **{name: getattr(world, name) for name in _WORLD_PLAIN},
-        "ledger": {name: held for name, held in world.ledger.balances().items() if held},
+        "ledger": {name: amount for name, amount in world.ledger.balances().items() if amount},
         "agents": [_agent_fields(agent) for agent in world.agents.values()],
         "markets": [market_fields(market) for market in world.markets.values()],
         "venues": venue_fields(world.venues),
@@ -95,7 +99,9 @@ def world_of(fields: Named, topics: Topics) -> World:
     """
     try:
         _check_format(fields["format"])
-        world = World(fields["seed"], fields["at"], topics, fields["ledger"])
+        began = fields.get("history")
+        history = None if began is None else read(HistoryStart, began)
+        world = World(fields["seed"], fields["at"], topics, fields["ledger"], history=history)
         for name in _WORLD_PLAIN:
             setattr(world, name, fields[name])
         plan = fields.get("plan")
@@ -104,7 +110,7 @@ def world_of(fields: Named, topics: Topics) -> World:
         _restore_limits(world, fields.get("exposure_limits", ()))
         world.marked_until = fields.get("marked_until", 0.0)
         for row in fields["markets"]:
-            market = market_of(row)
+            market = market_of(row, world.tape)
             world.markets[market.market_id] = market
         for row in fields["agents"]:
             world.adopt(_agent_of(row))
@@ -151,11 +157,13 @@ def market_fields(market: Market) -> Named:
     }
 
 
-def market_of(row: Named) -> Market:
-    """A market from its fields."""
-    market = Market(read(Listing, row["listing"]))
+def market_of(row: Named, tape: MarketTape | None = None) -> Market:
+    """A market from its fields; with its tape one that trades on."""
+    listing = read(Listing, row["listing"])
+    market = Market(listing if tape is None else tape.bound(listing))
     market.yes, market.no, market.start = row["yes"], row["no"], row["start"]
-    market.outcome, market.resolved_at = row["outcome"], row["resolved_at"]
+    market.outcome = None if row["outcome"] is None else Outcome.of(row["outcome"])
+    market.resolved_at = row["resolved_at"]
     market.tape.extend((at, who, Side(side), *rest) for at, who, side, *rest in row["tape"])
     # An older program has kept none of them.
     filled = row.get("filled", ())

@@ -1,4 +1,4 @@
-"""Alerts on agents: what the operator wants to be told, or done, when an agent goes wrong."""
+"""Alerts on agents: conditions at which the operator is notified or an agent is paused."""
 
 from collections import deque
 from collections.abc import Iterable
@@ -97,7 +97,7 @@ class AgentAlertBook:
     def erred(
         self, agent_id: str, skill_slug: str, code: str, at: Timestamp
     ) -> tuple[OrderErred, ...]:
-        """The event of a refused order, not yet applied; none where nobody counts it."""
+        """The event of a refused order, not yet applied; none if no alert counts errors."""
         counts = any(
             one.placed.kind is AgentAlertKind.ERRORS and one.placed.skill_slug in {"", skill_slug}
             for one in self.of(agent_id)

@@ -32,21 +32,15 @@ class PriceAlert:
     triggered_at: Timestamp | None = None
     triggered_price: float | None = None
 
-    def is_near(self, price: float) -> bool:
-        """True on the side of the threshold from which the price would cross."""
-        threshold = self.placed.threshold
-        rises = self.placed.condition in {AlertCondition.ABOVE, AlertCondition.CROSSES_ABOVE}
-        # At the threshold it has crossed, as an alert of the console has.
-        return price < threshold if rises else price > threshold
-
     def next_event(self, price: float, at: Timestamp) -> Happened | None:
         """The event that a price brings, None where it changes nothing."""
         placed = self.placed
-        if self.is_near(price):
-            return None if self.is_armed else PriceAlertArmed(placed.alert_id, at)
-        if not self.is_armed:
+        condition, threshold = placed.condition, placed.threshold
+        if condition.fires(threshold, price, is_armed=self.is_armed):
+            return PriceAlertTriggered(placed.alert_id, placed.agent_id, at, round(price, 6))
+        if self.is_armed or condition.is_beyond(threshold, price):
             return None
-        return PriceAlertTriggered(placed.alert_id, placed.agent_id, at, round(price, 6))
+        return PriceAlertArmed(placed.alert_id, at)
 
 
 class PriceAlertBook:
@@ -124,11 +118,10 @@ class PriceAlertBook:
         match event:
             case PriceAlertSet():
                 self.count += 1
-                alert = PriceAlert(event, is_armed=True)
-                if event.condition in {AlertCondition.CROSSES_ABOVE, AlertCondition.CROSSES_BELOW}:
-                    # A price that is beyond the threshold already has to come back first.
-                    alert.is_armed = alert.is_near(event.price)
-                self.waiting[event.alert_id] = alert
+                # Only a crossing has to wait for a price on the near side.
+                is_beyond = event.condition.is_beyond(event.threshold, event.price)
+                is_armed = not (event.condition.is_crossing and is_beyond)
+                self.waiting[event.alert_id] = PriceAlert(event, is_armed)
             case PriceAlertArmed():
                 self.waiting[event.alert_id].is_armed = True
             case PriceAlertTriggered():

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from service_tui.engine.events import MarketListed, Settlement, Ticked
+from service_tui.engine.reactor.reactor import followed_wallets
 from service_tui.engine.reactor.wallet_trades import WalletContext
 from service_tui.engine.tape.crowd import opening_of
 from service_tui.terms import Action
@@ -56,3 +57,4 @@ def apply_wallet_trades(context: WalletContext, event: Ticked, crowd: str) -> No
             one.shares,
             market.price_of(one.side),
         ))
+    context.reactor.records.forget_idle(followed_wallets(context.reactor))

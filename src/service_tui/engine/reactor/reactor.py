@@ -1,4 +1,4 @@
-"""The reactor: whom an agent follows, the signals that wait for it, and the circuit breaker.
+"""The reactor: followed wallets, pending signals, and the circuit breaker.
 
 A signal is no thing that is kept: it is a settlement of the last minute, seen through an agent's
 own config.
@@ -112,7 +112,7 @@ class ReactorState:
 
 
 class Breaker(NamedTuple):
-    """How the circuit breaker stands at a moment; without times it is closed."""
+    """The circuit breaker's state at a time; without times it is closed."""
 
     failures: int
     skipped: int
@@ -325,6 +325,11 @@ class Reactor:
                 _count(state, event)
 
 
+def followed_wallets(reactor: Reactor) -> frozenset[str]:
+    """The wallets that any agent follows."""
+    return frozenset(one for state in reactor.states.values() for one in state.config.wallets)
+
+
 def _waits(
     state: ReactorState, signal_id: str, seen: tuple[Settlement, Timestamp], when: When
 ) -> bool:
@@ -381,7 +386,7 @@ def mirror_amount(config: ReactorConfig, one: Settlement, agent: Agent, left: Mi
         Money in whole cents; 0 where that would be below the venue's minimum.
     """
     shares = mirror_shares(config, one)
-    # ours: above what one trade may be, every mirror would fail; on sim that is 500 $SIM.
+    # ours: above what one trade may be, every mirror would fail.
     most = TRADE_MAX.get(config.venue, agent.settings.max_trade)
     amount = Micros(min(int(shares * one.price), most, left) // CENT * CENT)
     least = ORDER_MIN.get(config.venue, Micros(0))

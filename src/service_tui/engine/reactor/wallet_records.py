@@ -1,10 +1,15 @@
 """Trades, positions and results of the named wallets since the world began."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import Final
 
 from service_tui.engine.events import MarketResolved, Settlement
 from service_tui.terms import Action, Side
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros, Timestamp, sum_of
+
+WALLETS_KEPT: Final = 500
+"""Wallets with a record: a recording may know millions. # ours: the bound."""
 
 
 @dataclass(slots=True)
@@ -93,10 +98,25 @@ class WalletRecords:
         if not held.yes and not held.no:
             del record.held[one.market_id]
 
+    def forget_idle(self, followed: Collection[str]) -> None:
+        """Drop the records of wallets that no agent follows and that traded longest ago."""
+        over = len(self.by_address) - WALLETS_KEPT
+        if over <= 0:
+            return
+        idle = sorted(
+            (record.last_at or 0.0, address)
+            for address, record in self.by_address.items()
+            if address not in followed
+        )
+        for _, address in idle[:over]:
+            del self.by_address[address]
+
     def settle(self, event: MarketResolved) -> None:
         """Count the result of a resolved market for every wallet with a position in it."""
-        winner = Side.YES if event.outcome else Side.NO
         for record in self.by_address.values():
             held = record.held.pop(event.market_id, None)
             if held is not None:
-                record.realize(held.shares(winner) - held.yes_cost - held.no_cost)
+                paid = sum_of(
+                    event.outcome.paid(side, held.shares(side), held.cost(side)) for side in Side
+                )
+                record.realize(paid - held.yes_cost - held.no_cost)

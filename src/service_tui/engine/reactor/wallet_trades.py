@@ -20,7 +20,7 @@ from service_tui.engine.listing import Listing
 from service_tui.engine.reactor.reactor import Reactor
 from service_tui.engine.reactor.wallets import ROSTER, SourceWallet, address_of, opinion
 from service_tui.engine.tape.draws import Draws, mix, unit
-from service_tui.engine.tape.feed import Tape
+from service_tui.engine.tape.recorded import MarketTape
 from service_tui.engine.tape.slots import IMPORT_SLOTS, home_of, numbers_at
 from service_tui.terms import Action, Side, Venue
 from service_tui.units import ONE, SHARE_QUANTUM, Micros, Timestamp
@@ -73,7 +73,7 @@ class WalletContext(NamedTuple):
     """The parts of the world that wallets read, and that their trades change."""
 
     seed: int
-    tape: Tape
+    tape: MarketTape
     markets: Mapping[str, Market]
     venues: Venues
     reactor: Reactor
@@ -223,7 +223,8 @@ def _is_worth_it(
 def _chosen(trade: _Trade, busy: Collection[str]) -> Listing | None:
     """A question that suits the wallet, drawn, and drawn again where it does not."""
     context, draws = trade.context, trade.draws
-    if trade.wallet.venue is _CHAIN and draws.unit() < _EXPLORES:
+    explores = context.tape.has_imports and trade.wallet.venue is _CHAIN
+    if explores and draws.unit() < _EXPLORES:
         return _explored(trade)
     markets = tuple(context.markets.values())
     for _ in range(_TRIES if markets else 0):

@@ -1,1 +1,1 @@
-"""Experiments that agents post, and backtests of what they traded."""
+"""Experiments that agents post, and backtests of their trades."""

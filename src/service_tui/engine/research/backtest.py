@@ -1,4 +1,4 @@
-"""What a skill's trades would have brought, had it traded only those that pass thresholds.
+"""Replays a skill's trades as if only those within thresholds had been made.
 
 Source: spec, "Autoresearch experiment tool parameters", "Threshold convention".
 

@@ -1,4 +1,4 @@
-"""Experiments that agents posted, and where their sessions stand.
+"""Experiments that agents posted, and the state of their sessions.
 
 A state is derived from the results each time it is requested: nothing here can disagree with them.
 """
@@ -60,7 +60,7 @@ class Research:
         return list(dict.fromkeys(one.skill for one in rows))
 
     def state(self, agent_id: str, skill: str) -> SessionStanding:
-        """Where an agent's session of a skill stands; a fresh one where there is no result."""
+        """The state of an agent's session on a skill; a fresh one if there is no result."""
         mine = self.experiments(agent_id, skill)[::-1]
         begun = self.begun.get(agent_id, {}).get(skill)
         segment = max((one.segment for one in (*mine, *((begun,) if begun else ()))), default=0)
@@ -129,7 +129,7 @@ class Research:
         self.by_agent.setdefault(event.agent_id, deque(maxlen=KEPT)).append(event)
 
     def begin(self, event: SessionBegun) -> None:
-        """Begin a session: it stands afresh until its first result."""
+        """Begin a session: its state is fresh until the first result."""
         self.by_agent.setdefault(event.agent_id, deque(maxlen=KEPT))
         begun = self.begun.setdefault(event.agent_id, {})
         # Put at the end, so that the first is the one that began longest ago.

@@ -1,1 +1,1 @@
-"""Monitors on what is held, and the alerts that they raise."""
+"""Monitors on positions, and the alerts that they raise."""

@@ -1,4 +1,4 @@
-"""Risk alerts: breaches that wait for their exit, and how they ended.
+"""Risk alerts: breaches that wait for their exit, and their ends.
 
 Source: spec, "Risk alert lifecycle".
 """

@@ -1,4 +1,4 @@
-"""Monitors: thresholds on what is held, kept so that a quiet tick looks at the nearest alone.
+"""Monitors on positions, ordered so that a quiet tick checks only the nearest threshold.
 
 Prices of a monitor are of its own side.
 
@@ -264,7 +264,7 @@ def _top(heap: list[Rung]) -> float:
 
 
 class Monitors:
-    """Every monitor, by its holder and by its market."""
+    """Every monitor, by its owner and by its market."""
 
     __slots__ = ("_by_agent", "ladders", "timed")
 

@@ -1,4 +1,4 @@
-"""The guard of what is held: monitors and alerts as state, kept in step with every trade.
+"""The state of all monitors and alerts, updated with every trade.
 
 A trade costs no more than a line in a list: monitors take in what was traded when somebody next
 looks, in the order in which it happened, which comes to the same as if they had at once. Whatever

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from service_tui.engine.amm.market import HOUR_S, VOLUME_HOURS, Market
 from service_tui.engine.events import Event, MarketListed, MarketResolved
 from service_tui.engine.tape.crowd import turnover
-from service_tui.engine.tape.feed import Tape
+from service_tui.engine.tape.recorded import MarketTape
 from service_tui.units import ONE, Micros, Timestamp
 
 
@@ -23,7 +23,7 @@ class Absence:
 
 
 def absence_of(
-    tape: Tape,
+    tape: MarketTape,
     span: tuple[Timestamp, Timestamp],
     events: Iterable[Event],
     equity: dict[str, Micros],

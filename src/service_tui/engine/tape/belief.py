@@ -1,4 +1,4 @@
-"""What the well-informed think of a market: a martingale that ends at the outcome.
+"""The informed traders' price of a market: a martingale that ends at the outcome.
 
 The information process of Brody, Hughston and Macrina: everybody watches the outcome X in the
 noise of a Brownian bridge that is pinned at both ends of the market's life, so that the noise dies
@@ -85,7 +85,13 @@ def chance_of(odds: float) -> Probability:
 
 
 def log_odds(listing: Listing, at: Timestamp) -> float:
-    """The belief as log-odds; unclipped before the end of the life, at the clip from then on."""
+    """The belief as log-odds; unclipped before the end of the life, at the clip from then on.
+
+    Of a recorded market it is the price that was recorded last, clipped, also after its end.
+    """
+    if listing.origin is not None:
+        known = min(CERTAIN, max(1.0 - CERTAIN, listing.origin.path.price_at(at)))
+        return math.log(known / (1.0 - known))
     sign = 1.0 if listing.outcome else -1.0
     life_s = listing.resolves_at - listing.opens_at
     passed = (at - listing.opens_at) / life_s

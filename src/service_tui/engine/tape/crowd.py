@@ -1,4 +1,4 @@
-"""What the simulated crowd wants to buy in one move of the tape.
+"""The simulated crowd's buys in one step of the tape.
 
 Everything is a function of seed, tick and prices.
 
@@ -38,8 +38,14 @@ _GAP_MIN: Final = 0.008
 _GAP_SURE: Final = 0.07
 """Gaps in price below which nobody bothers, and at which a look is as good as a trade."""
 
+_GAP_RECORDED: Final = 0.1
+"""The share of a price near 0 or 1 below which nobody bothers about a recorded one."""
+
 _PUSH: Final = (0.35, 0.85)
 """Share of the gap in log-odds that a correction closes."""
+
+AT_ONCE_S: Final = 60.0
+"""A step of a recorded world that covers more seconds brings every market to its recorded price."""
 
 _BUDGET_MIN: Final = 250.0
 _BUDGET_B: Final = 0.4
@@ -117,6 +123,9 @@ def intentions(
             if intention is not None:
                 informed.append((-abs(gap), order, intention))
                 continue
+        if listing.origin is not None:
+            # What others did is in the recorded prices: noise of our own would blur them.
+            continue
         if draws.unit() < -math.expm1(-_fashion(listing) * span_s):
             intention = _noise(listing, price, draws)
             if intention is not None:
@@ -174,6 +183,10 @@ def crowd_trades(
         The trades, not yet carried out.
     """
     tick, before, world_at = step
+    if world_at - before > AT_ONCE_S and any(
+        market.listing.origin is not None for market in markets.values()
+    ):
+        return corrections(markets.values(), world_at)
     quotes = [
         (market.listing, market.price())
         for market in markets.values()
@@ -216,7 +229,10 @@ def _correction(
 ) -> Intention | None:
     """What an informed trader buys, or None when the gap is not worth it."""
     size = abs(gap)
-    if size < _GAP_MIN or draws.unit() > -math.expm1(-max(1.0, looks) * size / _GAP_SURE):
+    least = _GAP_MIN if listing.origin is None else _GAP_RECORDED * min(price, 1.0 - price)
+    if size < min(_GAP_MIN, least) or draws.unit() > -math.expm1(
+        -max(1.0, looks) * size / _GAP_SURE
+    ):
         return None
     side = Side.YES if gap > 0 else Side.NO
     odds = math.log(price / (1.0 - price))

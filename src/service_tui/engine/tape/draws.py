@@ -1,4 +1,4 @@
-"""Randomness that is counted, not kept: a draw is a function of a key and a count.
+"""Random numbers without state: each draw is a function of a key and a count.
 
 Same key, same count, same number on every machine and in any order.
 """

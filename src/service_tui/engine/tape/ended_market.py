@@ -6,12 +6,13 @@ from service_tui.engine.amm.market import Market
 from service_tui.engine.listing import Listing
 from service_tui.engine.tape.belief import first_beliefs
 from service_tui.engine.tape.crowd import opening_of
+from service_tui.outcome import Outcome
 
 POINTS: Final = 48
 """Prices of the whole life, for its chart."""
 
 
-def market_from_tape(listing: Listing, *, outcome: bool) -> Market:
+def market_from_tape(listing: Listing, *, outcome: Outcome) -> Market:
     """A market as it ended.
 
     Args:

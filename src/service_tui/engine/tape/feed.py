@@ -12,6 +12,7 @@ from zlib import crc32
 from service_tui.engine.listing import Listing, NewsReport
 from service_tui.engine.tape.belief import chance_of, log_odds, news_jump
 from service_tui.engine.tape.draws import Draws, bits, mix
+from service_tui.engine.tape.history import RecordedMarkets
 from service_tui.engine.tape.questions import Wording, headline, word
 from service_tui.engine.tape.slots import (
     SLOT_BY_INDEX,
@@ -23,6 +24,7 @@ from service_tui.engine.tape.slots import (
     times_of,
 )
 from service_tui.engine.tape.topics import Scope, Topics
+from service_tui.outcome import NO, YES, Outcome
 from service_tui.units import ONE, Micros, Probability, Timestamp
 
 START_MIN: Final = 0.08
@@ -68,8 +70,22 @@ class NewsItem(NamedTuple):
     price_after: Probability
 
 
+class Resolution(NamedTuple):
+    """When an outcome is confirmed, and which."""
+
+    at: Timestamp
+    outcome: Outcome
+
+
 class Tape:
     """Markets, beliefs and news of one seed. Holds nothing but listings kept ready."""
+
+    has_imports = True
+    ends_at: Timestamp | None = None
+    """When the tape ends: never."""
+
+    recording: RecordedMarkets | None = None
+    """What was recorded: nothing."""
 
     def __init__(self, seed: int, topics: Topics) -> None:
         self.seed = seed
@@ -77,6 +93,37 @@ class Tape:
         self._ready: dict[tuple[int, int], Listing] = {}
         # What stands from a moment on, and until when nothing opens or ends.
         self._standing: tuple[float, float, tuple[Listing, ...]] = (math.inf, -math.inf, ())
+
+    @staticmethod
+    def reached(at: Timestamp) -> Timestamp:
+        """The moment up to which the tape can move: any, it is endless."""
+        return at
+
+    @staticmethod
+    def is_over(at: Timestamp) -> bool:  # noqa: ARG004
+        """False: it is endless."""
+        return False
+
+    @staticmethod
+    def bound(listing: Listing) -> Listing:
+        """A listing that was read from disk: it is whole."""
+        return listing
+
+    @staticmethod
+    def resolution(listing: Listing, at: Timestamp) -> Resolution | None:
+        """How a market ended, if its outcome is confirmed by a moment."""
+        if listing.outcome is None or listing.resolved_at > at:
+            return None
+        return Resolution(listing.resolved_at, YES if listing.outcome else NO)
+
+    def known(self, slot: int, number: int, at: Timestamp) -> Listing | None:
+        """A market that has opened by a moment; None for a number that no calendar reaches."""
+        one = SLOT_BY_INDEX.get(slot)
+        # Two periods ahead nothing is open: far numbers would have no date in any calendar.
+        if one is None or not 0 < number <= last_resolved(self.seed, one, at) + 2:
+            return None
+        listing = self.listing_of(slot, number)
+        return listing if listing.opens_at <= at else None
 
     def listings_at(self, at: Timestamp) -> tuple[Listing, ...]:
         """Every market that is open or awaits its outcome: `opens_at` <= at < `resolved_at`."""
@@ -191,7 +238,7 @@ def _news(
     moved = 0.0
     reports: list[NewsReport] = []
     for count, at in enumerate(moments):
-        jump = news_jump(draws, draws.between(*strengths), outcome=listing.outcome)
+        jump = news_jump(draws, draws.between(*strengths), outcome=listing.outcome is True)
         moved += jump
         chance = chance_of(log_odds(listing, at) + moved)
         line = headline(wording, rising=jump > 0, chance=chance, turn=turn + count)

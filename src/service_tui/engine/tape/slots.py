@@ -1,4 +1,4 @@
-"""The timetable of the tape: which market of which slot stands when.
+"""The timetable of the tape: the market that each slot has at a time.
 
 A slot lists one market after the other for ever; the n-th is found by division, so a month's
 absence costs nothing.

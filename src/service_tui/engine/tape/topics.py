@@ -1,4 +1,4 @@
-"""What a topic is: the texts and figures of one kind of question.
+"""Topics: the texts and figures of one kind of question.
 
 The topics themselves are data (data/topics, one file a category), read by whoever begins a world.
 
@@ -7,10 +7,12 @@ Gaps in braces: `subject` (whom it is about), `rival` (another one), `level` (th
 deadline, "by 18:05 UTC"), `close` (the same moment with its date), and the keys of `words`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NoReturn
 
+from service_tui.engine.tape.history import HistoryStart, RecordedMarkets
 from service_tui.terms import Category
 
 
@@ -55,16 +57,26 @@ class QuestionTopic:
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
 
+def _none(start: HistoryStart) -> NoReturn:
+    raise RuntimeError(f"nobody opens the history {start.name} here")
+
+
 class Topics:
-    """Everything that the markets of a world may be about.
+    """Everything that the markets of a world may be about: invented ones, or what was recorded.
 
     Args:
         table: the topics of each category, in the order in which a slot takes its turns: another
             order is another world.
+        history_of: opens the history of a world, or says why it cannot.
     """
 
-    def __init__(self, table: Mapping[Category, tuple[QuestionTopic, ...]]) -> None:
+    def __init__(
+        self,
+        table: Mapping[Category, tuple[QuestionTopic, ...]],
+        history_of: Callable[[HistoryStart], RecordedMarkets] = _none,
+    ) -> None:
         self.table = table
+        self.history_of = history_of
         self._by_scope = {
             (category, scope): tuple(topic for topic in topics if scope in topic.scopes)
             for category, topics in table.items()

@@ -1,1 +1,1 @@
-"""The simulated chain as a node answers for it, and which signed things it passes on."""
+"""The simulated chain as a node: its answers, and the signed transactions that it relays."""

@@ -12,12 +12,14 @@ from service_tui.engine.books.venues import VenuePosition, aside_account
 from service_tui.engine.chain.block_production import SIDES
 from service_tui.engine.chain.chain import managed_address
 from service_tui.engine.world import World
+from service_tui.outcome import Outcome
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
 from service_tui.signing.calls import UINT_MAX
 from service_tui.signing.errors import MalformedError
 from service_tui.signing.tokens import collection_id, position_id
-from service_tui.terms import Side, Venue, WalletKind
+from service_tui.terms import Venue, WalletKind
+from service_tui.units import ONE, Micros
 
 
 class Reverted(Exception):
@@ -130,7 +132,7 @@ def _holdings(world: World) -> Iterator[tuple[str, VenuePosition]]:
             yield from holdings.items()
 
 
-def _outcome(world: World, condition: str) -> bool | None:
+def _outcome(world: World, condition: str) -> Outcome | None:
     """The outcome that the oracle has reported for a condition."""
     for market_id, market in world.markets.items():
         if condition_of(market_id) == condition:
@@ -142,14 +144,25 @@ def _outcome(world: World, condition: str) -> bool | None:
 
 
 def _denominator(world: World, condition: bytes) -> int:
-    return int(_outcome(world, f"0x{condition.hex()}") is not None)
+    outcome = _outcome(world, f"0x{condition.hex()}")
+    if outcome is None:
+        return 0
+    if outcome.yes is None:
+        # ours: the tokens know no cost, so that the oracle reports a half to each side; what a
+        # redemption of this chain pays is the cost.
+        return len(SIDES)
+    return 1 if outcome.winner is not None else int(ONE)
 
 
 def _numerator(world: World, condition: bytes, slot: int) -> int:
     if slot >= len(SIDES):
         raise Reverted("execution reverted")
     outcome = _outcome(world, f"0x{condition.hex()}")
-    return int(outcome is not None and SIDES[slot] is (Side.YES if outcome else Side.NO))
+    if outcome is None:
+        return 0
+    if outcome.yes is None or outcome.winner is not None:
+        return int(outcome.pays(SIDES[slot]))
+    return int(outcome.paid(SIDES[slot], ONE, Micros(0)))
 
 
 def _tokens(world: World, owner: str, token: int) -> int:

@@ -1,4 +1,4 @@
-"""The simulated chain as a node answers for it: JSON-RPC by method."""
+"""Answers JSON-RPC calls from the simulated chain, as a node would."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ Params = Sequence[JsonValue]
 
 
 class RpcFault(Exception):
-    """An error of the protocol: its number and one sentence."""
+    """An error of JSON-RPC: its code and one sentence."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -46,13 +46,13 @@ def answer(world: World, method: str, params: Params, at: Timestamp) -> JsonValu
     """The `result` of a call.
 
     Args:
-        world: whose chain it is, as it is at `at`.
-        method: of the protocol.
-        params: as they came.
+        world: the world of the chain, advanced to `at`.
+        method: a method of JSON-RPC, such as `eth_call`.
+        params: the parameters, unchecked.
         at: wall time.
 
     Returns:
-        What a node would answer.
+        The result that a node would return.
 
     Raises:
         RpcFault: no such method, wrong parameters, or a call that reverts.
@@ -81,7 +81,7 @@ def _tip(_: World, __: Params, ___: Timestamp) -> JsonValue:
 
 
 def _block(world: World, _: Params, at: Timestamp) -> JsonValue:
-    """The newest block, as far as fees need it."""
+    """The newest block, with the fields that fees need."""
     return {
         "number": hex(world.chain.block_at(at)),
         "timestamp": hex(int(at)),
@@ -104,11 +104,11 @@ def _nonce(world: World, params: Params, _: Timestamp) -> JsonValue:
 
 
 def _call(world: World, params: Params, _: Timestamp) -> JsonValue:
-    """A call without effect: a question, or a redemption or approval on trial."""
+    """`eth_call`: read a contract, or dry-run a redemption or approval; changes nothing."""
     tx = _record(params)
     to, data = _text(tx, "to"), _bytes(tx)
-    tried = _tried(world, tx)
-    if tried is not None:
+    call = _dry_run(world, tx)
+    if call is not None:
         return "0x"
     try:
         return "0x" + called(world, to, data).hex()
@@ -118,15 +118,15 @@ def _call(world: World, params: Params, _: Timestamp) -> JsonValue:
 
 def _estimate(world: World, params: Params, _: Timestamp) -> JsonValue:
     tx = _record(params)
-    tried = _tried(world, tx)
-    return hex(PLAIN_GAS if tried is None else gas_of(tried))
+    call = _dry_run(world, tx)
+    return hex(PLAIN_GAS if call is None else gas_of(call))
 
 
-def _tried(world: World, tx: dict[str, JsonValue]) -> ChainCall | None:
-    """A transaction on trial.
+def _dry_run(world: World, tx: dict[str, JsonValue]) -> ChainCall | None:
+    """Dry-run a transaction.
 
     Returns:
-        The call, None where it is none that changes anything here.
+        The redemption or approval; None for any other call, which changes nothing here.
 
     Raises:
         RpcFault: it would revert, with the contract's reason.

@@ -53,7 +53,7 @@ class ClaimCodes:
         return Made(f"{code[:half]}-{code[half:]}", Timestamp(now + CODE_S))
 
     def maker_of(self, agent_id: str) -> str:
-        """Who made an agent's code; empty where it has none."""
+        """The person who made an agent's code; empty if it has none."""
         code = self._codes.get(agent_id)
         return "" if code is None else code.by
 

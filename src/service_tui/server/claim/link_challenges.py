@@ -1,4 +1,4 @@
-"""One-time texts by whose signature a person proves that a wallet is his.
+"""One-time texts; signing one proves that the signer owns a wallet.
 
 They live in memory only: after a restart a client requests a new one.
 """
@@ -56,7 +56,7 @@ class LinkChallenges:
         return challenge
 
     def use(self, nonce: str, agent_id: str, *, now: Timestamp) -> IssuedChallenge | None:
-        """Take a challenge out, good or bad: nobody tries twice with one; None where none is."""
+        """Remove and return a challenge, so that it is used once at most; None if there is none."""
         challenge = self._open.get(nonce)
         if challenge is None or challenge.agent_id != agent_id:
             return None

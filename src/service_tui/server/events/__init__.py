@@ -1,1 +1,1 @@
-"""The stream of events: who listens, what each event shows, and how it is sent."""
+"""The event stream: its listeners, the content of each event, and sending."""

@@ -13,14 +13,13 @@ from service_tui.engine.events import (
     AgentRegistered,
     AlertEnded,
     Breached,
-    Claimed,
     Event,
     ExperimentLogged,
     Fill,
     HaltSet,
-    HeldEnded,
     KeyRotated,
     LeashSet,
+    MarkedRedeemed,
     MarketListed,
     MarketResolved,
     MonitorDeleted,
@@ -28,13 +27,15 @@ from service_tui.engine.events import (
     OrderEnded,
     OrderFilled,
     OrderPlaced,
+    PendingEnded,
     PlanSet,
     PositionRedeemed,
     SpeedSet,
-    TradeHeld,
+    TradePending,
 )
 from service_tui.engine.world import World
-from service_tui.terms import Action, AlertStatus, HeldStatus, Side, Venue
+from service_tui.server.ends import announced, ended_fields
+from service_tui.terms import Action, AlertStatus, PendingStatus, Side, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.events import (
@@ -93,7 +94,7 @@ def _order(world: World, event: _Ordered, state: str, order_id: str) -> Parts:
     return {"kind": EventKind.ORDER.value, "order": part}
 
 
-def _claimed(world: World, event: Claimed) -> Parts:
+def _marked_redeemed(world: World, event: MarkedRedeemed) -> Parts:
     """The position is redeemable no more; its money came with the event before."""
     part = OrderPart(
         order_id="",
@@ -196,12 +197,12 @@ def _rotated(world: World, event: KeyRotated) -> Parts:
     return _agent(world, event.agent_id, EventKind.AGENT_CHANGED, ("key",))
 
 
-def _listed(_: World, event: MarketListed) -> Parts:
-    listing = event.listing
+def _listed(world: World, event: MarketListed) -> Parts:
+    listing = world.tape.bound(event.listing)
     part = MarketPart(
         market_id=listing.market_id,
         question=listing.question,
-        resolves_at=moment(listing.resolves_at),
+        resolves_at=announced(listing),
     )
     return {"kind": EventKind.MARKET_LISTED.value, "market": part}
 
@@ -210,7 +211,7 @@ def _resolved(world: World, event: MarketResolved) -> Parts:
     part = MarketPart(
         market_id=event.market_id,
         question=world.question_of(event.market_id),
-        outcome=event.outcome,
+        **ended_fields(event.outcome),
         payouts=tuple(
             PayoutPart(
                 agent_id=paid.agent_id,
@@ -301,25 +302,25 @@ def _experiment(world: World, event: ExperimentLogged) -> Parts:
     return {"kind": EventKind.EXPERIMENT.value, "experiment": part}
 
 
-def _waits(world: World, pending: TradeHeld, state: str = HeldStatus.WAITING.value) -> Parts:
+def _waits(world: World, pending: TradePending, state: str = PendingStatus.WAITING.value) -> Parts:
     part = HeldPart(
-        held_id=pending.held_id,
+        held_id=pending.pending_id,
         agent_id=pending.agent_id,
         agent_name=world.agents[pending.agent_id].settings.name,
         market_id=pending.market_id,
         question=pending.question or world.question_of(pending.market_id),
         state=state,
     )
-    return {"kind": EventKind.HELD.value, "held": part}
+    return {"kind": EventKind.PENDING.value, "held": part}
 
 
-def _decided(world: World, event: HeldEnded) -> Parts:
-    found = (held for held, end in reversed(world.pending_trades.ended) if end == event)
-    held = next(found, None)
-    if held is None:
+def _decided(world: World, event: PendingEnded) -> Parts:
+    found = (trade for trade, end in reversed(world.pending_trades.ended) if end == event)
+    trade = next(found, None)
+    if trade is None:
         # Reported late, to one who comes back after many others were decided.
-        return {"kind": EventKind.HELD.value}
-    return _waits(world, held, event.status.value)
+        return {"kind": EventKind.PENDING.value}
+    return _waits(world, trade, event.status.value)
 
 
 def _leash(world: World, event: LeashSet) -> Parts:
@@ -340,15 +341,15 @@ PARTS: Final[dict[type[Event], Callable[[World, Any], Parts]]] = {
     OrderFilled: _met,
     OrderEnded: _ended,
     PositionRedeemed: _redeemed,
-    Claimed: _claimed,
+    MarkedRedeemed: _marked_redeemed,
     HaltSet: _halt,
     MonitorSet: _set,
     MonitorDeleted: _deleted,
     Breached: _breached,
     AlertEnded: _alert_ended,
     ExperimentLogged: _experiment,
-    TradeHeld: _waits,
-    HeldEnded: _decided,
+    TradePending: _waits,
+    PendingEnded: _decided,
     LeashSet: _leash,
 }
 """Serialiser by kind of event. Any: the type of a table cannot pair each kind with its own."""

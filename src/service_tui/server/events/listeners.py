@@ -1,4 +1,4 @@
-"""Who listens to what happens: every event of interest, once it is on disk, to every listener.
+"""Delivers every event of interest to all listeners, once it is on disk.
 
 In process, listen with `service.subscribe()`; `httpx.ASGITransport` holds a body back until its
 end, which never comes.

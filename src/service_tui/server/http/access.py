@@ -136,7 +136,7 @@ class Access:
         return agent
 
     def _by_key(self, service: Service, key: str) -> Person | None:
-        """The person of a key; None for nobody's."""
+        """The person of a key; None for an unknown key."""
         if hmac.compare_digest(hash_of(key), self._operator_key_hash):
             return THE_OWNER
         return service.people.by_key(key)
@@ -152,7 +152,7 @@ class Access:
         return agent if person is None else service.console_agent(person.name)
 
     def operator(self, service: Service, headers: Headers) -> Person | None:
-        """The person whose key was sent, None where none was or it is nobody's."""
+        """The person of the sent key; None for no key or an unknown one."""
         try:
             return self._by_key(service, key_of(headers))
         except Denied:
@@ -170,7 +170,7 @@ class Access:
         if agent is None:
             if endpoint.path not in FIXED_RATES:
                 return
-            # On a network each machine counts alone, or one caller could use up everybody's.
+            # On a network each machine has its own count, or one caller could use up that of all.
             who, plan = caller.peer, service.plan
         else:
             who, plan = agent.agent_id, agent.settings.plan
@@ -213,7 +213,7 @@ def check_role(person: Person, needed: PersonRole) -> None:
 
 
 def check_own(person: Person, owner: str, *, may_take: bool = False) -> None:
-    """Refuse a trader who acts on an agent of somebody else.
+    """Refuse a trader who acts on another person's agent.
 
     Args:
         person: who acts.

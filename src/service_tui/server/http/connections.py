@@ -295,14 +295,14 @@ def _bounded(connections: Iterable[object]) -> list[BoundedConnection]:
 
 
 class PortServer(uvicorn.Server):
-    """A server that leaves the signals of the process to whoever owns the terminal."""
+    """A server that installs no signal handlers: the process keeps its own."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self._ending = asyncio.Event()
 
     def end(self) -> None:
-        """Accept nobody any more, and end."""
+        """Accept no more connections, and end."""
         self.should_exit = True
         self._ending.set()
 
@@ -329,6 +329,6 @@ class PortServer(uvicorn.Server):
         if self.server_state.connections or self.server_state.tasks:
             await super().shutdown(sockets)
             return
-        # uvicorn's own end takes a tenth of a second, also where nobody is connected.
+        # uvicorn's own end takes a tenth of a second, even without a connection.
         for one in sockets or ():
             one.close()

@@ -1,4 +1,4 @@
-"""The short way to an answer: paths without an id are found in one look, before all else."""
+"""A fast path for requests whose path has no id: found by one lookup, before all else."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from service_tui.server.http.idempotency import HEADER
 from service_tui.terms import ID_PATTERN, Plan
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoint import DESK, Endpoint
 from service_tui.wire.errors import ErrorBody, ValidationBody
 
 Schema = dict[str, JsonValue]
@@ -83,13 +83,18 @@ def responses_of(endpoint: Endpoint[WireModel]) -> dict[int | str, AnswerModel]:
     changes = endpoint.operator and not endpoint.reads
     names_person = changes and not PERSON.isdisjoint(fields)
     governs = changes and ("{" in endpoint.path or names_person)
+    moves_world = changes and endpoint.path.startswith(f"{DESK}/world/")
     is_paid = not (endpoint.operator or endpoint.keyless)
     refusals = (
         (400, has_body, "The body ended early, or the request contradicts itself"),
         (401, not endpoint.keyless, "The key is missing, malformed, sent twice, or not known here"),
         (403, True, "Not from this host or page, or not with this plan or in this state"),
         (404, names_market or names_person, "Nothing has this id, nobody this name"),
-        (409, endpoint.once or governs, "Not in this state, or this key stood for another call"),
+        (
+            409,
+            endpoint.once or governs or moves_world,
+            "Not in this state, or this key stood for another call",
+        ),
         (413, has_body, "The body is too large"),
         (415, has_body, "The body is not JSON"),
         (402, is_paid, "The payment for a call above the rate is not taken"),

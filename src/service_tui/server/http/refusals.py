@@ -1,4 +1,4 @@
-"""No, in the words of the wire: refusals and faults become statuses and bodies here only."""
+"""Turns refusals and faults into statuses and bodies; no other module does."""
 
 import math
 import re

@@ -51,7 +51,10 @@ class Service:
     own agent where its desks look for it; it blocks, and a StorageError means that it could not.
     `signal_ttl_s` is the life of a reactor signal, seconds of wall time. `courier` delivers to
     webhooks. `exchange` is the generation of the EVM venue that is simulated.
-    `past` is what each source of trades has come to. `is_scripted`: somebody else moves the tape.
+    `source_sums` is what each source of trades has come to. `repeats` knows the calls that came
+    before, `courier` and `reported` what others are told. `rates` and `challenges` count calls and
+    wait for signatures; `claim_codes`, `sol_quotes` and `copying` are open for a moment only.
+    `limits`: rates, daily counts and cooldowns bind. `is_scripted`: somebody else moves the tape.
     `people` operate the world with keys of their own. With `needs_invitation` an agent registers by
     one of the `invitations` alone. `world_name` is what the world is called. `presence` is who has
     called lately. `leader` and `epoch` name the process of a shared desk that answers.
@@ -78,7 +81,7 @@ class Service:
     exchange: ExchangeVersion = ExchangeVersion.V1
     sdk_seen_at: dict[str, Timestamp] = field(default_factory=dict[str, Timestamp])
     own_clients: dict[str, str] = field(default_factory=dict[str, str])
-    past: PastSums = field(default_factory=PastSums)
+    source_sums: PastSums = field(default_factory=PastSums)
     sol_quotes: SolQuotes = field(default_factory=SolQuotes)
     copying: set[str] = field(default_factory=set[str])
     is_scripted: bool = False

@@ -22,7 +22,7 @@ UNCHANGED: Final = Unchanged()
 
 
 def unless_unchanged(handler: Handler, opened_at: Timestamp) -> Handler:
-    """The handler, asked only if the caller does not know its answer.
+    """The handler, called only if the caller does not have its answer already.
 
     Args:
         handler: of an endpoint of `OF_THE_WORLD`.

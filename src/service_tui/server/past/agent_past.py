@@ -1,4 +1,4 @@
-"""What an agent bought, sold and was paid, in one form for every venue."""
+"""An agent's buys, sales and payouts in one form for every venue."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,6 +6,7 @@ from typing import Final
 
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced
+from service_tui.outcome import Outcome
 from service_tui.server.past.history import (
     FILL,
     LOST,
@@ -60,13 +61,14 @@ class AgentFill:
 
 @dataclass(frozen=True, slots=True)
 class AgentPayout:
-    """One side of a market whose outcome is confirmed."""
+    """One side of a market whose outcome is confirmed, and what all of it brings."""
 
     venue: Venue
     market_id: str
     side: Side
     at: Timestamp
-    won: bool
+    outcome: Outcome
+    payout: Micros
 
 
 def in_one_form(past: Iterable[Past]) -> list[AgentFill | AgentPayout]:
@@ -87,8 +89,9 @@ def in_one_form(past: Iterable[Past]) -> list[AgentFill | AgentPayout]:
             case Paid() | SettledSide():
                 paid = one.payout
                 venue = one.venue if isinstance(one, SettledSide) else Venue.SIM
-                won = one.outcome is (paid.side is Side.YES)
-                found.append(AgentPayout(venue, one.market_id, paid.side, one.at, won))
+                found.append(
+                    AgentPayout(venue, one.market_id, paid.side, one.at, one.outcome, paid.payout)
+                )
             case _:
                 # A redemption brings what was counted when the outcome was confirmed.
                 continue

@@ -1,4 +1,4 @@
-"""What older programs did not write down of markets that ended, made up for once.
+"""Adds the records of ended markets that older programs did not write, once.
 
 Used when a data directory is opened: the markets come from the seeded tape, their outcomes from
 what was paid out, and sides that were sold whole from the sales. Memory holds a page of them.
@@ -15,6 +15,7 @@ from service_tui.engine.codec import events as codec
 from service_tui.engine.events import Fill, OrderFilled, OrderPlaced, Payout
 from service_tui.engine.tape.ended_market import market_from_tape
 from service_tui.engine.world import World
+from service_tui.outcome import NO, YES, Outcome
 from service_tui.server.past.agent_past import FILLS
 from service_tui.server.past.history import (
     FILL,
@@ -58,7 +59,7 @@ class _Story:
     sources: Sources = field(default_factory=Sources)
     known_ends: set[Place] = field(default_factory=set[Place])
     orders: dict[str, OrderPlaced] = field(default_factory=dict[str, OrderPlaced])
-    outcome: bool | None = None
+    outcome: Outcome | None = None
     at: Timestamp = Timestamp(0.0)
 
     def take(self, agent_id: str, event: Past) -> None:
@@ -164,8 +165,11 @@ class _Backfill:
         if listing is None:
             log.warning("the tape knows no market %s: it stays without its end", market_id)
             return None
-        outcome = listing.outcome if story.outcome is None else story.outcome
-        return market_from_tape(listing, outcome=outcome)
+        if story.outcome is not None:
+            return market_from_tape(listing, outcome=story.outcome)
+        if listing.outcome is None:
+            return None
+        return market_from_tape(listing, outcome=YES if listing.outcome else NO)
 
     def _sold(self, market_id: str, story: _Story, market: Market | None) -> list[JournalRow]:
         outcome = story.outcome if market is None else market.outcome

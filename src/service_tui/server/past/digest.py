@@ -19,6 +19,7 @@ from service_tui.storage.entries import EntryStore, StoredEntry
 from service_tui.storage.journal import History, JournalRow, JournalStore
 from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import Action, Venue
+from service_tui.units import Micros
 
 CHUNK: Final = 1_000
 """Journal rows applied at one time: some hundredths of a second of a thread."""
@@ -201,7 +202,10 @@ class _Batch:
                 paid.venue.value,
                 paid.side.value,
             ):
-                entry.back += entry.open_shares if paid.won else 0
+                cost = entry.money * entry.open_shares // entry.shares
+                entry.back += int(
+                    paid.outcome.paid(paid.side, Micros(entry.open_shares), Micros(cost))
+                )
                 entry.open_shares = 0
                 self.moved[entry.seq] = entry
 

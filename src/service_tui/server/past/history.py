@@ -16,7 +16,9 @@ from service_tui.engine.events import (
     PositionRedeemed,
 )
 from service_tui.engine.world import World
+from service_tui.outcome import Outcome
 from service_tui.records import read
+from service_tui.server.ends import ended_fields
 from service_tui.storage.ended_markets import EndedHead
 from service_tui.terms import Action, Venue
 from service_tui.units import Micros, Timestamp, decimal
@@ -57,12 +59,12 @@ class Paid(NamedTuple):
 
     market_id: str
     at: Timestamp
-    outcome: bool
+    outcome: Outcome
     payout: Payout
 
 
 class SettledSide(NamedTuple):
-    """A side of a position on a real venue whose outcome is confirmed; redeemed later, if it won.
+    """A side of a position on a real venue whose outcome is confirmed; redeemed later, if it pays.
 
     Or a side that was sold whole before, on whichever venue: the payout has no shares.
 
@@ -71,7 +73,7 @@ class SettledSide(NamedTuple):
 
     market_id: str
     at: Timestamp
-    outcome: bool
+    outcome: Outcome
     venue: Venue
     payout: Payout
 
@@ -156,7 +158,7 @@ def _fill_row(fill: Fill, world: World, over: Over) -> TradeRow:
         signal_data=fill.note.signal_data,
         created_at=moment(fill.at),
         pnl=decimal(fill.realized) if sold else None,
-        outcome=None if head is None else head.outcome,
+        **ended_fields(None if head is None else Outcome.of(head.outcome)),
         # A market that is forgotten here was resolved long ago.
         resolved=market is None or market.resolved_at is not None,
     )
@@ -164,6 +166,7 @@ def _fill_row(fill: Fill, world: World, over: Over) -> TradeRow:
 
 def _paid_row(paid: Paid, question: str) -> TradeRow:
     payout = paid.payout
+    price = min(1.0, payout.payout / payout.shares) if payout.shares else 0.0
     trade_id = f"{paid.market_id}-{payout.side.value}-payout"
     return TradeRow(
         id=trade_id,
@@ -175,11 +178,11 @@ def _paid_row(paid: Paid, question: str) -> TradeRow:
         shares=decimal(payout.shares),
         cost=decimal(payout.payout),
         # The shares were worth this before and after: no field of a price is empty.
-        price_before=1.0 if payout.payout else 0.0,
-        price_after=1.0 if payout.payout else 0.0,
-        avg_price=1.0 if payout.payout else 0.0,
+        price_before=price,
+        price_after=price,
+        avg_price=price,
         created_at=moment(paid.at),
         pnl=decimal(Micros(payout.payout - payout.cost)),
-        outcome=paid.outcome,
+        **ended_fields(paid.outcome),
         resolved=True,
     )

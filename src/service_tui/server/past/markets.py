@@ -1,4 +1,4 @@
-"""Markets by their ids, also those that ended so long ago that memory has forgotten them."""
+"""Markets by id, also ended ones that are no longer in memory."""
 
 import asyncio
 import json
@@ -9,6 +9,7 @@ from service_tui.engine.amm.market import Market
 from service_tui.engine.codec import events as codec
 from service_tui.engine.codec import snapshot
 from service_tui.engine.world import World
+from service_tui.outcome import NO
 from service_tui.storage.ended_markets import EndedHead, EndedMarket, EndedMarkets
 from service_tui.storage.world_database import WorldDatabase
 
@@ -43,7 +44,8 @@ class PastMarkets:
         markets = self._world().markets
         gone = [one for one in market_ids if one not in markets]
         bodies = await asyncio.to_thread(self._stored.bodies, gone) if gone else {}
-        return {key: snapshot.market_of(json.loads(body)) for key, body in bodies.items()}
+        tape = self._world().tape
+        return {key: snapshot.market_of(json.loads(body), tape) for key, body in bodies.items()}
 
     async def listed(self) -> list[Market]:
         """Every stored market that memory has forgotten, the last one to end first.
@@ -61,7 +63,9 @@ class PastMarkets:
             stored = self._stored.ids() - in_memory
             for key, body in self._stored.texts(stored - self._listed.keys()):
                 fields = json.loads(body)
-                self._listed[key] = snapshot.market_of({**fields, "tape": (), "samples": ()})
+                self._listed[key] = snapshot.market_of(
+                    {**fields, "tape": (), "samples": ()}, self._world().tape
+                )
             found = [self._listed[key] for key in stored if key in self._listed]
         # In one order, so that pages of equal rows overlap nowhere.
         return sorted(found, key=lambda one: (-(one.resolved_at or 0.0), one.market_id))
@@ -84,7 +88,7 @@ def _head_of(market: Market) -> EndedHead:
         market.market_id,
         listing.question,
         listing.home.value,
-        market.outcome is True,
+        (NO if market.outcome is None else market.outcome).stored,
         listing.resolves_at,
         market.resolved_at or listing.resolved_at,
     )

@@ -1,4 +1,4 @@
-"""Whose profit a closing is: fills and payouts of an agent, shared out among its skills.
+"""Splits an agent's closing profits over the skills that bought.
 
 Each skill has a book of its own for every side of every market on every venue, in each wallet. A
 sale takes from the book of the skill that sells, then from the others of its wallet, oldest first;
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from service_tui.engine.position import SidePosition
 from service_tui.server.past.agent_past import AgentFill, AgentPayout
 from service_tui.terms import Action, Side, Venue
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros, Timestamp, sum_of
 
 Place = tuple[Venue, str, Side]
 """One side of one market on one venue."""
@@ -93,12 +93,22 @@ class Books:
         return fill.skill if self.apart else ""
 
     def _pay(self, paid: AgentPayout) -> None:
-        for (_, skill), book in self.held.pop(_place(paid), {}).items():
-            if book.shares:
-                pnl = Micros((book.shares if paid.won else 0) - book.cost)
-                self.closings.append(
-                    Closing(skill, paid.venue, paid.market_id, paid.at, pnl, settled=True)
-                )
+        held = [one for one in self.held.pop(_place(paid), {}).items() if one[1].shares]
+        whole = sum_of(book.cost for _, book in held)
+        # Where the money goes back it is that of the position: books know their own costs alone.
+        is_of_one = len({wallet for (wallet, _), _ in held}) == 1
+        back = paid.payout if is_of_one else whole
+        shares = cost = before = Micros(0)
+        for (_, skill), book in held:
+            # Each book has its part of what all of them bring, so that rounding loses nothing.
+            shares, cost = Micros(shares + book.shares), Micros(cost + book.cost)
+            part = Micros(back * cost // whole) if whole else Micros(0)
+            after = paid.outcome.paid(paid.side, shares, part)
+            pnl = Micros(after - before - book.cost)
+            before = after
+            self.closings.append(
+                Closing(skill, paid.venue, paid.market_id, paid.at, pnl, settled=True)
+            )
 
 
 def _place(one: AgentFill | AgentPayout) -> Place:

@@ -1,4 +1,4 @@
-"""An agent's buy limits on the wire: the limit, what is used, when it starts anew."""
+"""An agent's buy limits for the wire: the limit, the used part, and the reset time."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -23,7 +23,7 @@ LISTED_MAX: Final = 50
 
 
 def resets_at(at: Timestamp) -> Timestamp:
-    """The next midnight UTC, when what counts by the day starts anew."""
+    """The next midnight UTC, when the daily counts reset."""
     return Timestamp((day_of(at) + 1) * DAY_S)
 
 
@@ -65,7 +65,7 @@ def _skills(agent: Agent, at: Timestamp) -> tuple[SkillSpendBody, ...]:
 
 
 def _cooldowns(agent: Agent, at: Timestamp) -> tuple[CooldownBody, ...]:
-    # A time in the future means that the clock was set back, and binds nobody.
+    # A time in the future means that the clock was set back: it is ignored.
     found = [one for one in _begun(agent) if one[0] - one[1] <= at < one[0]]
     return tuple(
         CooldownBody(market_id=market_id, side=side.value, until=moment(until), after=after)

@@ -11,10 +11,12 @@ from service_tui.engine.amm.market import Market, Quote
 from service_tui.engine.books.catalogue import event_of, url_of
 from service_tui.engine.chain.chain import approvals_set, managed_address
 from service_tui.engine.events import Fill, MarketResolved
+from service_tui.engine.listing import Listing
 from service_tui.engine.position import Position, SidePosition
 from service_tui.engine.tape.feed import NewsItem
 from service_tui.engine.world import World
 from service_tui.server.chain_node.relay import approval_keys
+from service_tui.server.ends import announced, ended_fields, ended_word
 from service_tui.server.http.rates import rates_of
 from service_tui.server.projections.buy_limits import buy_limits_body
 from service_tui.signing.book import ExchangeVersion
@@ -135,7 +137,7 @@ def unrealized(world: World, agent: Agent) -> Micros:
 
 
 def context_body(world: World, agent: Agent, address: str, now: Timestamp) -> ContextBody:
-    """Who I am, and the way back to a lost claim link."""
+    """The body of the context: the agent's identity, balance and claim link."""
     cash = world.cash(agent)
     return ContextBody(
         agent_id=agent.agent_id,
@@ -221,12 +223,14 @@ def market_body(
         current_price=price,
         price_24h_ago=round(market.price_ago(world_at, DAY_S), 6),
         volume_24h=decimal(market.volume_24h(world_at)),
-        resolves_at=moment(listing.resolves_at),
+        resolves_at=announced(listing),
         resolved_at=moment(market.resolved_at) if market.resolved_at is not None else None,
-        outcome=market.outcome,
+        **ended_fields(market.outcome),
         opens_at=moment(listing.opens_at),
         tags=listing.tags,
         resolution_criteria=listing.criteria if criteria else None,
+        recorded_at=None if listing.origin is None else listing.origin.source,
+        recorded_id=None if listing.origin is None else listing.origin.native_id,
         tick_size=0.0001,
         url=url_of(listing),
         import_source=listing.home.value,
@@ -305,7 +309,7 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
         realized_pnl=decimal(Micros(realized)),
         unrealized_pnl=decimal(floating),
         status=status.value,
-        resolves_at=moment(market.listing.resolves_at),
+        resolves_at=announced(market.listing),
         sources=agent.sources.get(market_id, ()),
         url=url_of(market.listing),
         sim_balance=decimal(world.cash(agent)),
@@ -316,20 +320,21 @@ def position_body(world: World, agent: Agent, market_id: str) -> PositionBody:
 def closed_body(closed: ClosedPosition) -> PositionBody:
     """One side of a resolved market: the shares it had and what they brought, which is cash now."""
     yes = closed.side is Side.YES
-    won = closed.outcome is yes
-    ended = "won" if won else "lost"
+    outcome = closed.outcome
+    price = outcome.price(closed.side, closed.shares, closed.cost)
+    ended = ended_word(outcome, won=outcome.winner is closed.side)
     return PositionBody(
         market_id=closed.market_id,
         question=closed.question,
         shares_yes=decimal(closed.shares) if yes else 0.0,
         shares_no=0.0 if yes else decimal(closed.shares),
-        current_price=1.0 if closed.outcome else 0.0,
+        current_price=price if yes else 1.0 - price,
         cost_basis=decimal(closed.cost),
         avg_cost=_average(closed.cost, closed.shares),
         pnl=decimal(closed.realized),
         realized_pnl=decimal(closed.realized),
         status=ended if closed.shares else SOLD,
-        outcome=closed.outcome,
+        **ended_fields(outcome),
         resolved_at=moment(closed.resolved_at),
         sources=closed.sources or (),
         sides=(
@@ -338,7 +343,7 @@ def closed_body(closed: ClosedPosition) -> PositionBody:
                 shares=decimal(closed.shares),
                 cost_basis=decimal(closed.cost),
                 avg_cost=_average(closed.cost, closed.shares),
-                mark_price=1.0 if won else 0.0,
+                mark_price=price,
                 current_value=0.0,
                 exit_value=0.0,
                 realized_pnl=decimal(closed.realized),
@@ -375,7 +380,7 @@ def sold_bodies(world: World, agent: Agent) -> list[PositionBody]:
             pnl=decimal(held.realized),
             realized_pnl=decimal(held.realized),
             status=SOLD,
-            resolves_at=moment(world.markets[market_id].listing.resolves_at),
+            resolves_at=announced(world.markets[market_id].listing),
             sources=agent.sources.get(market_id, ()),
             url=url_of(world.markets[market_id].listing),
             sides=(sold_side(side, held, world.markets[market_id].price_of(side)),),
@@ -471,6 +476,12 @@ def payout_to(event: MarketResolved, agent_id: str) -> tuple[Micros, Micros]:
     own = [paid for paid in event.payouts if paid.agent_id == agent_id]
     payout = sum_of(paid.payout for paid in own)
     return Micros(payout), Micros(payout - sum_of(paid.cost for paid in own))
+
+
+def left_of(listing: Listing, world_at: Timestamp) -> str:
+    """How long a market has until it may resolve, as text."""
+    end = listing.announced_end()
+    return "not announced" if end is None else time_left(end - world_at)
 
 
 def time_left(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What an agent made of its $SIM, from the marks of its worth."""
+"""An agent's returns in $SIM, computed from its equity marks."""
 
 import math
 from collections.abc import Sequence

@@ -127,7 +127,7 @@ def alert_body(world: World, alert: RiskAlert, times: Times) -> RiskAlertBody:
 
 
 def _executed_by(world: World, alert: RiskAlert) -> Literal["service", "client"] | None:
-    """Who has sold for an alert, or while it is pending who is to; None if nobody has."""
+    """The seller of an alert's exit, service or client, also while pending; None if none."""
     by_service = alert.by_service
     if by_service is None and (alert.sold or alert.status is AlertStatus.PENDING):
         # An alert of an older program does not say; then it was who always sells there.

@@ -16,6 +16,7 @@ from service_tui.engine.exit_values import exit_value
 from service_tui.engine.risk.monitors import MonitoredSide
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
+from service_tui.server.ends import announced_for, ended_fields, ended_word
 from service_tui.server.projections.present import SOLD, closed_body, sold_side
 from service_tui.server.results.venues import question_of
 from service_tui.terms import Action, MarketStatus, OrderType, Side, TradeStatus, Venue
@@ -250,7 +251,7 @@ def venue_exit_value(world: World, agent: Agent, holding: VenuePosition, side: S
     """Proceeds of selling a side now, after the fee; after the outcome its payout."""
     position = holding.position
     if holding.state is not PositionState.ACTIVE:
-        return holding.payout() if holding.winner() is side else Micros(0)
+        return holding.payout(side)
     home = world.venues.book(position.market_id).listing.home
     held = MonitoredSide(agent.agent_id, home, position.market_id, side)
     return exit_value(world, held, (world.at, world.world_at))
@@ -274,9 +275,8 @@ def worth_of(holding: VenuePosition, side: Side, price: float) -> Worth:
     if holding.outcome is None:
         value = held.mark_value(price)
         return Worth(value, held.realized, Micros(value - held.cost))
-    won = holding.winner() is side
-    total = held.realized + (held.shares if won else 0) - held.cost
-    return Worth(holding.payout() if won else Micros(0), Micros(total), Micros(0))
+    total = held.realized + holding.worth(side) - held.cost
+    return Worth(holding.payout(side), Micros(total), Micros(0))
 
 
 def venue_side_body(
@@ -286,6 +286,8 @@ def venue_side_body(
     held = holding.position.on(side)
     price = world.venues.price(holding, (world.at, world.world_at))
     price = price if side is Side.YES else 1.0 - price
+    if holding.outcome is not None:
+        price = holding.outcome.price(side, held.shares, held.cost)
     worth = worth_of(holding, side, price)
     return PositionSideBody(
         side=side.value,
@@ -303,10 +305,11 @@ def venue_side_body(
 
 def _status_of(holding: VenuePosition) -> str:
     """Published status: `won` if the agent has any share of the winning side."""
-    winner = holding.winner()
-    if winner is None:
+    outcome = holding.outcome
+    if outcome is None:
         return STATUS[holding.state]
-    return "won" if holding.position.shares(winner) else "lost"
+    winner = outcome.winner
+    return ended_word(outcome, won=winner is not None and holding.position.shares(winner) > 0)
 
 
 def venue_position_body(
@@ -326,7 +329,7 @@ def venue_position_body(
     realized = sum_of(one.realized for one in worths)
     floating = sum_of(one.unrealized for one in worths)
     held = position.yes.shares + position.no.shares
-    winner = holding.winner()
+    redeemable = [side for side in Side if holding.is_redeemable(side)]
     active = holding.state is PositionState.ACTIVE
     quotes = top_of(world.venues.book(market_id), times)._asdict() if active else {}
     return PositionBody(
@@ -345,18 +348,19 @@ def venue_position_body(
         currency=CURRENCY,
         status=_status_of(holding),
         lifecycle=holding.state.value,
-        outcome=holding.outcome,
-        resolves_at=moment(holding.resolves_at),
+        **ended_fields(holding.outcome),
+        resolves_at=announced_for(world, holding),
         resolved_at=moment(holding.resolved_at) if holding.resolved_at is not None else None,
         sources=holding.sources,
-        redeemable=holding.is_redeemable(),
-        redeemable_side=winner.value if winner is not None and holding.is_redeemable() else None,
+        redeemable=bool(redeemable),
+        # ours: of two sides that both pay the first one; the other one when that is redeemed.
+        redeemable_side=redeemable[0].value if redeemable else None,
         neg_risk=holding.neg_risk,
         **chain_ids(market_id, venue, neg_risk=holding.neg_risk)._asdict(),
         **quotes,
         url=url_of(market.listing) if (market := world.markets.get(market_id)) else None,
         simulated=True,
-        wallet=holder_of(world, agent, venue, holding),
+        wallet=wallet_with(world, agent, venue, holding),
         sides=tuple(
             venue_side_body(world, agent, holding, side) for side in Side if position.shares(side)
         ),
@@ -382,7 +386,7 @@ def sold_on_venue(world: World, agent: Agent, venue: Venue, *, settled: bool) ->
     """
     sold = [
         _sold_body(world, venue, holding, side).model_copy(
-            update={"wallet": holder_of(world, agent, venue, holding)}
+            update={"wallet": wallet_with(world, agent, venue, holding)}
         )
         for holding in world.venues.account(agent.agent_id, venue).holdings.values()
         if (holding.outcome is not None) is settled
@@ -402,7 +406,7 @@ def sold_on_venue(world: World, agent: Agent, venue: Venue, *, settled: bool) ->
     ]
 
 
-def holder_of(world: World, agent: Agent, venue: Venue, holding: VenuePosition) -> str | None:
+def wallet_with(world: World, agent: Agent, venue: Venue, holding: VenuePosition) -> str | None:
     """The address of the wallet that holds something now; None while no wallet has changed."""
     if holding.outcome is not None:
         return address_of_wallet(agent.agent_id, holding.wallet)
@@ -415,8 +419,8 @@ def ended_body(closed: ClosedPosition, venue: Venue) -> PositionBody:
     body = closed_body(closed)
     if venue is Venue.SIM:
         return body
-    won = closed.outcome is (closed.side is Side.YES)
-    state = PositionState.REDEEMED if won else PositionState.READY
+    pays = closed.outcome.pays(closed.side)
+    state = PositionState.REDEEMED if pays else PositionState.READY
     return body.model_copy(
         update={
             "venue": venue,
@@ -443,8 +447,8 @@ def _sold_body(world: World, venue: Venue, holding: VenuePosition, side: Side) -
         venue=venue,
         currency=CURRENCY,
         status=SOLD,
-        outcome=holding.outcome,
-        resolves_at=moment(holding.resolves_at),
+        **ended_fields(holding.outcome),
+        resolves_at=announced_for(world, holding),
         resolved_at=moment(holding.resolved_at) if holding.resolved_at is not None else None,
         sources=holding.sources,
         neg_risk=holding.neg_risk,

@@ -12,6 +12,7 @@ from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
 from service_tui.server.chain_node.contract_calls import approvals_of, usdc_of
 from service_tui.server.chain_node.relay import approval_keys, gas_needed
+from service_tui.server.ends import announced_for
 from service_tui.server.projections.present import OWNERSHIP, wallet_address
 from service_tui.signing.approvals import approvals
 from service_tui.signing.book import POLYGON, ExchangeVersion
@@ -37,7 +38,7 @@ NO_GAS: Final = "too little POL for gas; it goes on when the wallet is topped up
 
 
 def pause_of(world: World, agent: Agent) -> str | None:
-    """Why auto-redeem stands still; None while it does not."""
+    """Why auto-redeem is paused; None if it is not."""
     wallet = world.chain.wallet_of(agent.agent_id)
     if wallet is None or wallet.gas >= gas_needed(world):
         return None
@@ -190,9 +191,17 @@ class PositionSide(NamedTuple):
     side: Side
 
     @property
-    def won(self) -> bool:
-        """Whether it pays."""
-        return self.holding.winner() is self.side
+    def pays(self) -> bool:
+        """Whether it brings anything, now that the market has ended."""
+        return self.holding.pays(self.side)
+
+    @property
+    def won(self) -> bool | None:
+        """Whether it won; None before the end, and where no side won whole but this one pays."""
+        outcome = self.holding.outcome
+        if outcome is None or (outcome.winner is None and self.pays):
+            return None
+        return self.pays
 
 
 def redemptions_body(world: World, agent: Agent, limit: int) -> RedemptionsBody:
@@ -261,14 +270,14 @@ def redemption_body(world: World, slot: PositionSide) -> RedemptionBody:
         question=holding.question,
         venue=venue,
         state=STATES[holding.state],
-        won=None if holding.winner() is None else slot.won,
+        won=slot.won,
         shares=decimal(holding.position.shares(side)),
-        payout=decimal(Micros(holding.payout() + holding.paid)) if slot.won else 0.0,
+        payout=decimal(holding.brought(side)),
         cost=decimal(holding.position.cost(side)),
-        redeemable=slot.won and holding.is_redeemable(),
+        redeemable=holding.is_redeemable(side),
         manual=not on_chain,
         waits_for=_waits_for(world, slot),
-        resolves_at=moment(holding.resolves_at),
+        resolves_at=announced_for(world, holding),
         resolved_at=None if holding.resolved_at is None else moment(holding.resolved_at),
         ready_at=None if holding.ready_at is None else moment(holding.ready_at),
         redeemed_at=None if holding.redeemed_at is None else moment(holding.redeemed_at),
@@ -300,17 +309,17 @@ def tx_of(world: World, holding: VenuePosition, agent_id: str) -> Tx | None:
 
 
 def _waits_for(world: World, slot: PositionSide) -> str | None:
-    """Who has to do something next; None where nothing is left to do."""
+    """The party that has to act next; None if nothing is left to do."""
     state = slot.holding.state
     if state in _WAITING:
         return _WAITING[state]
-    if state is PositionState.REDEEMED or not slot.won:
+    if state is PositionState.REDEEMED or not slot.pays:
         return None
     return "person" if slot.venue is not Venue.EVM else _signer_of(world, slot)
 
 
 def _signer_of(world: World, slot: PositionSide) -> str:
-    """Who has to redeem what is ready on the chain."""
+    """The party that has to redeem a position that is ready on the chain."""
     settings = slot.agent.settings
     if settings.wallet is WalletKind.MANAGED:
         return "service" if settings.auto_redeem_enabled else "client"

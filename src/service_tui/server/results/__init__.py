@@ -1,1 +1,1 @@
-"""What positions came to, venue by venue and skill by skill."""
+"""Results of positions, by venue and by skill."""

@@ -1,4 +1,4 @@
-"""What each source of trades came to on each venue: its positions, P&L and trades, for ever.
+"""Positions, P&L and trade counts by source on each venue, since the beginning.
 
 What is over is added up once and kept in memory, so that an answer costs the rows since the last
 one; a restart adds it up again.
@@ -77,7 +77,7 @@ class PastSums:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def come_to(self, world_store: WorldStore, seq: int) -> None:
-        """Take in all that happened up to a row, once that is on disk."""
+        """Add up everything until a row, once that row is on disk."""
         # Not where it is known to be: a full disk refuses even to wait for nothing.
         if self.seq < seq and world_store.written_seq < seq:
             await world_store.written()

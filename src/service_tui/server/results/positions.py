@@ -1,4 +1,4 @@
-"""Positions of markets that ended, as the journal keeps them when memory has forgotten them."""
+"""Positions of ended markets, read from the journal when they are no longer in memory."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -146,7 +146,7 @@ async def with_sources(
 async def sources_of(
     world_store: WorldStore, who: tuple[str, Venue], market_id: str
 ) -> tuple[str, ...]:
-    """Who bought in a market on a venue, by the journal's rows of the buys, oldest first."""
+    """Sources of the buys in a market on a venue, from the journal, oldest first."""
     agent_id, venue = who
     criteria = History(agent_id, FILLS, market_id)
     past, _ = await world_store.history(criteria, limit=PAGE, offset=0)

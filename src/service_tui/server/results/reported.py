@@ -1,6 +1,6 @@
-"""P&L of the real venues as they report it: a figure of the last quarter of an hour.
+"""P&L as the real venues report it: each figure is up to 15 minutes old, as on the real service.
 
-Kept in memory: a restart only refreshes it sooner.
+The figures are in memory only: after a restart the first reading computes them.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ REFRESH_S: Final = 900.0
 class Reported:
     """Total P&L is realized plus unrealized, both of the same moment `at`.
 
-    `paid` is what redemptions had brought by then, `wallet` whose positions they were.
+    `paid` is the sum of redemptions until then, `wallet` the wallet linked then.
     """
 
     at: Timestamp
@@ -35,24 +35,24 @@ class Reported:
 
 @dataclass(slots=True)
 class ReportedPnl:
-    """The figures of all agents, refreshed on reading when they are too old."""
+    """The figures of all agents; a reading refreshes one that is too old."""
 
     _kept: dict[tuple[str, Venue], Reported] = field(
         default_factory=dict[tuple[str, Venue], Reported]
     )
 
     def of(self, world: World, agent_id: str, venue: Venue, now: Timestamp) -> Reported:
-        """The figure that the venue reports now."""
+        """The P&L that the venue reports now."""
         key = (agent_id, venue)
         kept = self._kept.get(key)
         account = world.venues.account(agent_id, venue)
         paid = sum_of(holding.paid for holding in account.holdings.values())
-        whose = paid, world.venues.wallets.get(agent_id)
-        # ours: a redemption asks anew, and so does another wallet, or its cash would stand beside a
-        # P&L from before it. A clock that was set back must not keep a figure for longer than it is
-        # good.
-        is_old = kept is None or (kept.paid, kept.wallet) != whose
+        basis = paid, world.venues.wallets.get(agent_id)
+        # ours: a redemption or another linked wallet refreshes the figure at once; otherwise new
+        # cash would be shown beside a P&L from before it. The age is checked from below as well: a
+        # clock that was set back must not keep a figure for more than 15 minutes.
+        is_old = kept is None or (kept.paid, kept.wallet) != basis
         if kept is None or is_old or not 0 <= now - kept.at < REFRESH_S:
             floating = world.venues.unrealized(account, (now, world.world_at))
-            kept = self._kept[key] = Reported(now, account.realized, floating, *whose)
+            kept = self._kept[key] = Reported(now, account.realized, floating, *basis)
         return kept

@@ -1,4 +1,4 @@
-"""The agent's past on the real venues: one row an order, with what became of it since."""
+"""The agent's past on the real venues: one row for each order, with its later results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,6 +8,8 @@ from service_tui.engine.agents.agents import Agent
 from service_tui.engine.chain_events import WalletLinked
 from service_tui.engine.events import Fill, OrderEnded, OrderPlaced, PositionRedeemed
 from service_tui.engine.world import World
+from service_tui.outcome import Outcome
+from service_tui.server.ends import ended_fields
 from service_tui.server.past.history import Paid, Past, SettledSide, trade_row
 from service_tui.server.world_store import WorldStore
 from service_tui.storage.ended_markets import EndedHead
@@ -123,7 +125,7 @@ def _order_row(
         signal_data=placed.note.signal_data,
         created_at=moment(placed.at),
         pnl=decimal(result.realized) if sold else None,
-        outcome=over.outcome if over else _outcome_of(world, placed.market_id),
+        **ended_fields(Outcome.of(over.outcome) if over else _outcome_of(world, placed.market_id)),
         resolved=over is not None,
         market_source=placed.venue,
         fee=decimal(placed.fee),
@@ -142,12 +144,14 @@ def _redeemed_row(redeemed: PositionRedeemed, world: World, over: EndedHead | No
         action="redeem",
         shares=decimal(redeemed.shares),
         cost=decimal(redeemed.payout),
-        avg_price=1.0,
+        avg_price=min(1.0, redeemed.payout / redeemed.shares) if redeemed.payout else 1.0,
         venue=redeemed.venue,
         created_at=moment(redeemed.at),
         # A side that pays nothing was lost when the outcome was confirmed, in a row of its own.
         pnl=decimal(Micros(redeemed.payout - redeemed.cost)) if redeemed.payout else 0.0,
-        outcome=over.outcome if over else _outcome_of(world, redeemed.market_id),
+        **ended_fields(
+            Outcome.of(over.outcome) if over else _outcome_of(world, redeemed.market_id)
+        ),
         resolved=True,
         market_source=redeemed.venue,
         simulated=True,
@@ -160,7 +164,7 @@ def _of(wallet: str | None) -> str:
 
 
 def _lost_row(lost: SettledSide, world: World, over: EndedHead | None) -> TradeRow:
-    """A side that pays nothing: nobody has to redeem it."""
+    """A side that pays nothing and needs no redemption."""
     side, payout = lost.payout.side, lost.payout
     trade_id = f"{lost.market_id}-{side.value}-{lost.venue.value}{_of(payout.wallet)}-lost"
     return TradeRow(
@@ -176,7 +180,7 @@ def _lost_row(lost: SettledSide, world: World, over: EndedHead | None) -> TradeR
         venue=lost.venue,
         created_at=moment(lost.at),
         pnl=decimal(Micros(-payout.cost)),
-        outcome=lost.outcome,
+        **ended_fields(lost.outcome),
         resolved=True,
         market_source=lost.venue,
         simulated=True,
@@ -191,7 +195,7 @@ def question_of(world: World, market_id: str) -> str:
     )
 
 
-def _outcome_of(world: World, market_id: str) -> bool | None:
+def _outcome_of(world: World, market_id: str) -> Outcome | None:
     market = world.markets.get(market_id)
     if market is not None:
         return market.outcome

@@ -1,1 +1,1 @@
-"""One file a noun: each maps endpoints to what answers them."""
+"""Handlers of the endpoints, one file a noun."""

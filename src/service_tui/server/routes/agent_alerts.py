@@ -1,4 +1,4 @@
-"""Alerts on agents: the operator sets, lists and removes them."""
+"""Routes of alerts on agents: set, list and remove, for the operator."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Results of an agent: its P&L over time, and what each of its skills came to."""
+"""Routes of an agent's results: P&L over time, and results by skill."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import Final
 
 from service_tui.engine.agents.agents import Agent
 from service_tui.evaluation.returns import mean_of
+from service_tui.outcome import Outcome
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.past.agent_past import AgentFill, AgentPayout, in_one_form
 from service_tui.server.past.history import Past
@@ -33,7 +34,7 @@ POINTS_MAX: Final = 240
 BUCKETS: Final = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 """Edges by which confidences are distinguished."""
 
-Outcome = Callable[[str], bool | None]
+OutcomeOf = Callable[[str], Outcome | None]
 """Whether a market ended YES; None while that is open, or where the market is forgotten."""
 
 Point = tuple[Timestamp, Micros]
@@ -84,13 +85,13 @@ class _Sums:
     """What is added up for one skill."""
 
     trades: set[str] = field(default_factory=set[str])
-    sure: list[tuple[float, bool]] = field(default_factory=list[tuple[float, bool]])
+    sure: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     edges: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     closings: list[Closing] = field(default_factory=list[Closing])
 
 
 def skill_results(
-    past: Sequence[AgentFill | AgentPayout], outcome: Outcome
+    past: Sequence[AgentFill | AgentPayout], outcome: OutcomeOf
 ) -> tuple[SkillResult, ...]:
     """The results by skill and venue, the busiest first; the empty name has what names no skill.
 
@@ -101,33 +102,30 @@ def skill_results(
     Returns:
         One result for each skill and venue: no sum holds two kinds of money.
     """
-    ended = {
-        one.market_id: one.won is (one.side is Side.YES)
-        for one in past
-        if isinstance(one, AgentPayout)
-    }
+    ended = {one.market_id: one.outcome for one in past if isinstance(one, AgentPayout)}
     books = books_of(past)
     sums: dict[tuple[str, Venue], _Sums] = {}
     for one in past:
         if isinstance(one, AgentFill):
             known = outcome(one.market_id)
-            is_yes = ended.get(one.market_id) if known is None else known
-            _add(sums.setdefault((books.skills[one.trade_id], one.venue), _Sums()), one, is_yes)
+            over = ended.get(one.market_id) if known is None else known
+            _add(sums.setdefault((books.skills[one.trade_id], one.venue), _Sums()), one, over)
     for closing in books.closings:
         sums.setdefault((closing.skill, closing.venue), _Sums()).closings.append(closing)
     ranked = sorted(sums.items(), key=lambda item: (-len(item[1].trades), item[0]))
     return tuple(_result(skill, venue, own) for (skill, venue), own in ranked)
 
 
-def _add(own: _Sums, fill: AgentFill, is_yes: bool | None) -> None:  # noqa: FBT001 - an outcome is one of three
+def _add(own: _Sums, fill: AgentFill, over: Outcome | None) -> None:
     own.trades.add(fill.trade_id)
     if fill.action is not Action.BUY:
         return
     edge, confidence = fill.signal("edge"), fill.signal("confidence")
     if edge is not None and fill.price_before is not None:
         own.edges.append((edge, fill.price - fill.price_before))
-    if confidence is not None and 0 <= confidence <= 1 and is_yes is not None:
-        own.sure.append((confidence, is_yes is (fill.side is Side.YES)))
+    # ours: at a part of 1 a side was right by what it paid; money back says nothing of anybody.
+    if confidence is not None and 0 <= confidence <= 1 and over is not None and not over.is_void:
+        own.sure.append((confidence, over.price(fill.side)))
 
 
 def _result(skill: str, venue: Venue, own: _Sums) -> SkillResult:
@@ -139,7 +137,7 @@ def _result(skill: str, venue: Venue, own: _Sums) -> SkillResult:
         wins=sum(one.pnl > 0 for one in own.closings),
         losses=sum(one.pnl < 0 for one in own.closings),
         confidence=mean_of(confidence for confidence, _ in own.sure),
-        hit_rate=mean_of(float(hit) for _, hit in own.sure),
+        hit_rate=mean_of(hit for _, hit in own.sure),
         brier=mean_of((confidence - hit) ** 2 for confidence, hit in own.sure),
         edge=mean_of(edge for edge, _ in own.edges),
         slippage=mean_of(slipped for _, slipped in own.edges),
@@ -147,7 +145,7 @@ def _result(skill: str, venue: Venue, own: _Sums) -> SkillResult:
     )
 
 
-def buckets_of(sure: Sequence[tuple[float, bool]]) -> Iterable[Bucket]:
+def buckets_of(sure: Sequence[tuple[float, float]]) -> Iterable[Bucket]:
     """How often each fifth of confidence was right; a fifth without a trade is left out."""
     for low, high in pairwise(BUCKETS):
         is_last = high == BUCKETS[-1]
@@ -177,7 +175,7 @@ class _Book:
         is_yes = one.side is Side.YES
         if isinstance(one, AgentPayout):
             shares = self.yes if is_yes else self.no
-            self.flow += shares if one.won else 0
+            self.flow += int(one.outcome.paid(one.side, Micros(shares), one.payout))
             change = -shares
         else:
             buys = one.action is Action.BUY
@@ -218,7 +216,7 @@ def pnl_curve(
 
 
 def _by_trades(past: Sequence[AgentFill | AgentPayout]) -> Sequence[Point]:
-    """P&L on sim after each trade and payout, what is held at the last price seen."""
+    """P&L on sim after each trade and payout, with positions at their last traded price."""
     books: dict[str, _Book] = {}
     pnl = 0.0
     points: list[Point] = []
@@ -244,7 +242,7 @@ def _thinned(points: Sequence[Point]) -> Sequence[Point]:
 
 
 async def results(request: RequestContext) -> AgentResultsBody:
-    """An agent's P&L over time, and the figures of each skill, from all that it ever did."""
+    """An agent's P&L over time, and the figures of each skill, from its whole history."""
     return await _results_of(request, request.world.agent(request.path["agent_id"]))
 
 
@@ -269,7 +267,7 @@ async def _results_of(request: RequestContext, agent: Agent) -> AgentResultsBody
 def _results_body(
     agent_id: str,
     found: Sequence[Past],
-    ended: Mapping[str, bool | None],
+    ended: Mapping[str, Outcome | None],
     worth: tuple[Sequence[Point], Timestamp, Micros],
 ) -> AgentResultsBody:
     past = in_one_form(found)

@@ -1,4 +1,4 @@
-"""Wallets of agents. The embedded chain has no deposit wallets and refuses their calls."""
+"""Routes of agents' wallets; calls about deposit wallets are refused, as there are none."""
 
 from typing import Final, NoReturn
 

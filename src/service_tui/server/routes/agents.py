@@ -1,4 +1,4 @@
-"""Agents: register, who I am, my own settings."""
+"""Routes of an agent: registration, identity and settings."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -39,7 +39,14 @@ PREFIX_LENGTH: Final = 12
 
 async def health(request: RequestContext) -> HealthBody:
     """Whether the service answers."""
-    return HealthBody(status="ok", timestamp=moment(request.now), version=VERSION)
+    world = request.world
+    return HealthBody(
+        status="ok",
+        timestamp=moment(request.now),
+        version=VERSION,
+        world="invented" if world.history is None else f"history {world.history.name}",
+        world_time=moment(world.world_at),
+    )
 
 
 async def register(request: RequestContext) -> RegisterBody:

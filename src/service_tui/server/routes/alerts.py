@@ -78,9 +78,15 @@ async def create(request: RequestContext) -> PriceAlertSetBody:
     if url and all(one.placed.url != url for one in world.webhooks.of(agent.agent_id)):
         _, secret = await new_webhook(request, url, (), None)
     world_store.check_whole()
-    alert = requested()
-    await world_store.commit(request.world.note(alert))
-    body = alert_body(request.world, request.world.price_alerts.waiting[alert.alert_id])
+    event = requested()
+    events = world.note(event)
+    alert = world.price_alerts.waiting[event.alert_id]
+    if not url:
+        # ours: what is beyond its threshold triggers now, as a paused world has no tick. One with
+        # an address of its own waits for the tick: its answer, with the secret, comes first.
+        events += world.did(world.price_alerts.due(world.markets, request.now))
+    await world_store.commit(events)
+    body = alert_body(world, alert)
     return PriceAlertSetBody.model_construct(**dict(body), webhook_secret=secret)
 
 

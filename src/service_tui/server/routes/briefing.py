@@ -20,6 +20,7 @@ from service_tui.server.client_versions import LEAST, lacks_of
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import (
     exit_pnl,
+    left_of,
     opportunity_of,
     time_left,
     unrealized,
@@ -229,7 +230,7 @@ def new_markets(world: World, since: Timestamp) -> tuple[NewMarketBody, ...]:
             market_id=market.market_id,
             question=market.listing.question,
             opportunity_score=opportunity_of(market),
-            time_to_resolution=time_left(market.listing.resolves_at - world.world_at),
+            time_to_resolution=left_of(market.listing, world.world_at),
         )
         for market in fresh[:NEW_MAX]
     )
@@ -337,7 +338,7 @@ async def briefing(request: RequestContext) -> BriefingBody:
     packages = await asyncio.to_thread(installed, request.service.skill_folders)
     service, agent_id = request.service, request.agent.agent_id
     sums = {
-        venue: await by_source(service.world_store, service.past, agent_id, venue)
+        venue: await by_source(service.world_store, service.source_sums, agent_id, venue)
         for venue in Venue
     }
     # After the waits: everything else is of one moment.

@@ -178,7 +178,7 @@ async def browse(request: RequestContext) -> BrowseBody:
 def span_of(
     query: CandlesQuery, listing: Listing, world_at: Timestamp
 ) -> tuple[float, float, float]:
-    """What of a market's life is asked for.
+    """The requested span of a market's life.
 
     Returns:
         The start of the first candle, the end of this page, and the end of all that there is.

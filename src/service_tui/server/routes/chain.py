@@ -1,4 +1,8 @@
-"""The simulated chain: a node's questions, the relay, and the operator's hand in it."""
+"""Routes of the simulated chain: node calls (JSON-RPC), the relay, and the operator's controls.
+
+The operator can slow the chain down, change its gas price, let transactions fail, and fill or empty
+a linked wallet.
+"""
 
 from typing import Final
 
@@ -33,13 +37,13 @@ from service_tui.wire.wallet import DeskWalletPatch, WalletBody
 
 
 async def settle(request: RequestContext) -> None:
-    """Bring the chain to now, so that no caller sees the block before."""
+    """Advance the chain to now, so that no caller reads an older block."""
     request.service.world_store.check_whole()
     await request.service.world_store.commit(redeem_due(request.world, request.now))
 
 
 async def call(request: RequestContext) -> RpcBody:
-    """One JSON-RPC call; an error of the protocol is an answer as well."""
+    """One JSON-RPC call; an error of the protocol is returned in the body, not raised."""
     await imported(ETHEREUM)
     body = request.body_as(RpcRequest)
     await settle(request)
@@ -77,12 +81,12 @@ async def broadcast(request: RequestContext) -> BroadcastBody:
 
 
 async def read_chain(request: RequestContext) -> ChainBody:
-    """The simulated chain as it runs."""
+    """The simulated chain: its block, pace, gas price and planned faults."""
     return chain_body(request.world, request.now)
 
 
 async def write_chain(request: RequestContext) -> ChainBody:
-    """Make it slow, dear or failing; transactions take one fault each, in their order."""
+    """Set block time, gas price, delay and faults; each next transaction takes one fault."""
     patch = request.body_as(ChainPatch)
     await settle(request)
     changes: dict[str, object] = {}
@@ -101,13 +105,13 @@ async def write_chain(request: RequestContext) -> ChainBody:
 
 
 async def write_wallet(request: RequestContext) -> WalletBody:
-    """Fill, empty or restrict the linked wallet of an agent.
+    """Set the balances of an agent's linked wallet, or restrict it at the venue.
 
     Returns:
         The wallet.
 
     Raises:
-        Denied: 409 where none is linked.
+        Denied: 409 if no wallet is linked.
     """
     agent = request.world.agent(request.path["agent_id"])
     patch = request.body_as(DeskWalletPatch)

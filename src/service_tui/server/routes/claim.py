@@ -111,7 +111,7 @@ async def enter(service: Service, code: str, typed: str) -> HtmlPage:
 
 
 def owned(world: World, agent: Agent, by: str, at: Timestamp) -> list[Event]:
-    """Make an agent claimed, and a person's where it is nobody's; once is enough.
+    """Claim an agent, and give it to the person if it has no owner; twice changes nothing.
 
     Returns:
         What happened, already applied: nothing the second time.

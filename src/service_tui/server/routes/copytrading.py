@@ -1,4 +1,4 @@
-"""Copy trading on request: what named wallets hold, bought once, within the agent's limits."""
+"""Route of copy trading: buys the positions of given wallets once, within the agent's limits."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

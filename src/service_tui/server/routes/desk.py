@@ -1,4 +1,4 @@
-"""The operator's desk: all agents, their keys and claims, the account's plan, and what happens."""
+"""Routes of the operator's desk: agents, their keys and claims, the plan, the event stream."""
 
 import asyncio
 from collections.abc import Mapping

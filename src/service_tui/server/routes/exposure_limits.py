@@ -1,4 +1,4 @@
-"""The operator's limits on what all agents hold: set, take off, list."""
+"""Routes of the operator's exposure limits: set, remove, list."""
 
 from typing import Final
 

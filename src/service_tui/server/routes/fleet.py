@@ -1,4 +1,4 @@
-"""The fleet: leashes, the trades that wait for the operator, and what each agent did."""
+"""Routes of the fleet: permissions, pending trades, and each agent's actions."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -10,11 +10,11 @@ from service_tui.engine.agents.leash import Leash
 from service_tui.engine.agents.pending_trades import check_leash, spent_of
 from service_tui.engine.amm.exchange import Order
 from service_tui.engine.errors import LeashBudget, LeashObserves, PriceBeyondApproval, Refusal
-from service_tui.engine.events import Event, Fill, HeldEnded, LeashSet, OrderPlaced, TradeHeld
+from service_tui.engine.events import Event, Fill, LeashSet, OrderPlaced, PendingEnded, TradePending
 from service_tui.server.http.refusals import Denied, denied, invalid_items, sent_micros
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.routes import outcomes, positions, trades
-from service_tui.terms import MONEY_DECIMALS, Action, HeldStatus, Venue
+from service_tui.terms import MONEY_DECIMALS, Action, PendingStatus, Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel, moment
 from service_tui.wire.endpoints.fleet import (
@@ -23,11 +23,11 @@ from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_TRADES,
     DESK_APPROVE,
     DESK_FREE_LEASH,
-    DESK_HELD,
     DESK_LEASHES,
+    DESK_PENDING_TRADES,
     DESK_REFUSE,
     DESK_SET_LEASH,
-    HELD_TRADES,
+    PENDING_TRADES,
 )
 from service_tui.wire.errors import ErrorBody
 from service_tui.wire.fleet import (
@@ -51,7 +51,7 @@ NO_REASON: Final = "refused by the operator"
 """What an agent hears of a refusal without a reason."""
 
 OTHERS_SHOWN: Final = 5
-"""Holders of the other side that are named."""
+"""Owners of the other side that are named."""
 
 NO_OF_THE_VENUE: Final = "the venue said no"
 
@@ -129,8 +129,8 @@ async def free_leash(request: RequestContext) -> LeashesBody:
 # -- trades that wait ----------------------------------------------------------------------
 
 
-def held_body(
-    request: RequestContext, trade: TradeHeld, end: HeldEnded | None = None
+def pending_trade_body(
+    request: RequestContext, trade: TradePending, end: PendingEnded | None = None
 ) -> HeldTradeBody:
     """A trade that waits, with what it would get now, or how it ended."""
     world = request.world
@@ -139,10 +139,10 @@ def held_body(
     got = None if end is not None else _estimate(request, trade)
     note = trade.note
     return HeldTradeBody(
-        held_id=trade.held_id,
+        held_id=trade.pending_id,
         agent_id=trade.agent_id,
         agent_name=agent.settings.name,
-        status=HeldStatus.WAITING if end is None else end.status,
+        status=PendingStatus.WAITING if end is None else end.status,
         market_id=trade.market_id,
         question=trade.question or world.question_of(trade.market_id),
         venue=trade.venue,
@@ -172,7 +172,7 @@ def held_body(
     )
 
 
-def _other_side(request: RequestContext, trade: TradeHeld) -> tuple[OtherSideBody, ...]:
+def _other_side(request: RequestContext, trade: TradePending) -> tuple[OtherSideBody, ...]:
     """The agents that hold the other side of a trade's market on its venue, the most first."""
     world, side, market_id = request.world, trade.side.other, trade.market_id
     found: list[tuple[Agent, Micros]] = []
@@ -193,7 +193,7 @@ def _other_side(request: RequestContext, trade: TradeHeld) -> tuple[OtherSideBod
     )
 
 
-def _estimate(request: RequestContext, pending: TradeHeld) -> TradeBody | None:
+def _estimate(request: RequestContext, pending: TradePending) -> TradeBody | None:
     """What the trade would get now on sim; None where the market does not take it."""
     if pending.venue is not Venue.SIM:
         return None
@@ -205,28 +205,30 @@ def _estimate(request: RequestContext, pending: TradeHeld) -> TradeBody | None:
         return None
 
 
-def _held(request: RequestContext, *, of: str | None = None) -> HeldTradesBody:
+def _pending_trades(request: RequestContext, *, of: str | None = None) -> HeldTradesBody:
     """Pending trades of one agent or of all, with the decided ones on request."""
     pending = request.world.pending_trades
     waiting = [trade for trade in pending.waiting.values() if of in {None, trade.agent_id}]
     waiting.sort(key=lambda trade: trade.expires_at)
-    rows = [held_body(request, trade) for trade in waiting]
+    rows = [pending_trade_body(request, trade) for trade in waiting]
     if request.query_as(HeldQuery).status == "all":
         ended = reversed(pending.ended)
         rows += [
-            held_body(request, trade, end) for trade, end in ended if of in {None, trade.agent_id}
+            pending_trade_body(request, trade, end)
+            for trade, end in ended
+            if of in {None, trade.agent_id}
         ]
     return HeldTradesBody(held=tuple(rows), waiting_count=len(waiting))
 
 
-async def own_held(request: RequestContext) -> HeldTradesBody:
+async def own_pending_trades(request: RequestContext) -> HeldTradesBody:
     """The calling agent's own trades that wait, and with `all` how the last ones ended."""
-    return _held(request, of=request.agent.agent_id)
+    return _pending_trades(request, of=request.agent.agent_id)
 
 
-async def all_held(request: RequestContext) -> HeldTradesBody:
+async def all_pending_trades(request: RequestContext) -> HeldTradesBody:
     """The trades of all agents that wait, the nearest deadline first."""
-    return _held(request)
+    return _pending_trades(request)
 
 
 async def approve(request: RequestContext) -> DecidedBody:
@@ -272,7 +274,9 @@ async def approve(request: RequestContext) -> DecidedBody:
     return _decided(request, pending, trade)
 
 
-def _check_budget(agent: Agent, pending: TradeHeld, size: Micros, request: RequestContext) -> None:
+def _check_budget(
+    agent: Agent, pending: TradePending, size: Micros, request: RequestContext
+) -> None:
     try:
         check_leash(
             agent, pending.note.skill_slug, pending.action, size, approved=True, at=request.now
@@ -299,7 +303,7 @@ class _Decision:
     """
 
     def __init__(
-        self, request: RequestContext, pending: TradeHeld, size: Micros, bound: float | None
+        self, request: RequestContext, pending: TradePending, size: Micros, bound: float | None
     ) -> None:
         self._request, self._pending, self._size = request, pending, size
         self._bound = bound
@@ -318,17 +322,17 @@ class _Decision:
             return () if waits_on else self.fail(error or NO_OF_THE_VENUE)
         trade_id = next(ids_of(events), "")
         reason = "approved at another size" if self.is_changed else "approved"
-        return self._end(HeldStatus.APPROVED, reason, trade_id)
+        return self._end(PendingStatus.APPROVED, reason, trade_id)
 
-    def fail(self, why: str) -> list[HeldEnded]:
+    def fail(self, why: str) -> list[PendingEnded]:
         """The end of a trade that the venue did not take."""
-        return self._end(HeldStatus.FAILED, why, "")
+        return self._end(PendingStatus.FAILED, why, "")
 
-    def _end(self, status: HeldStatus, reason: str, trade_id: str) -> list[HeldEnded]:
-        size = self._size if status is HeldStatus.APPROVED else Micros(0)
+    def _end(self, status: PendingStatus, reason: str, trade_id: str) -> list[PendingEnded]:
+        size = self._size if status is PendingStatus.APPROVED else Micros(0)
         by = self._request.operator.name
-        held_id, at = self._pending.held_id, self._request.now
-        ended = HeldEnded(held_id, at, status, reason, size, trade_id, by, self._bound)
+        pending_id, at = self._pending.pending_id, self._request.now
+        ended = PendingEnded(pending_id, at, status, reason, size, trade_id, by, self._bound)
         return self._request.world.pending_trades.end([ended])
 
 
@@ -341,7 +345,7 @@ def ids_of(events: Sequence[Event]) -> Iterator[str]:
             yield event.order_id
 
 
-def _bound_of(pending: TradeHeld, approval: ApproveRequest) -> float | None:
+def _bound_of(pending: TradePending, approval: ApproveRequest) -> float | None:
     """The worst average price that the operator allows; None for any.
 
     Raises:
@@ -358,7 +362,7 @@ def _bound_of(pending: TradeHeld, approval: ApproveRequest) -> float | None:
     return bound
 
 
-def _new_size(pending: TradeHeld, amount: float) -> Micros:
+def _new_size(pending: TradePending, amount: float) -> Micros:
     """The size that the operator wants instead.
 
     Returns:
@@ -377,7 +381,7 @@ def _new_size(pending: TradeHeld, amount: float) -> Micros:
     return size
 
 
-def request_of(pending: TradeHeld, size: Micros) -> TradeRequest:
+def request_of(pending: TradePending, size: Micros) -> TradeRequest:
     """The order as its agent had sent it, at the size that was decided."""
     buys, note = pending.action is Action.BUY, pending.note
     return TradeRequest(
@@ -402,16 +406,18 @@ async def refuse(request: RequestContext) -> DecidedBody:
     pending = request.world.pending_trades.find(request.path["held_id"])
     reason = request.body_as(RefuseRequest).reason or NO_REASON
     request.service.world_store.check_whole()
-    ended = HeldEnded(
-        pending.held_id, request.now, HeldStatus.REFUSED, reason, by=request.operator.name
+    ended = PendingEnded(
+        pending.pending_id, request.now, PendingStatus.REFUSED, reason, by=request.operator.name
     )
     await request.write(request.world.pending_trades.end([ended]))
     return _decided(request, pending, None)
 
 
-def _decided(request: RequestContext, pending: TradeHeld, trade: TradeBody | None) -> DecidedBody:
+def _decided(
+    request: RequestContext, pending: TradePending, trade: TradeBody | None
+) -> DecidedBody:
     found = (end for one, end in reversed(request.world.pending_trades.ended) if one == pending)
-    return DecidedBody(held=held_body(request, pending, next(found, None)), trade=trade)
+    return DecidedBody(held=pending_trade_body(request, pending, next(found, None)), trade=trade)
 
 
 # -- what each agent did -------------------------------------------------------------------
@@ -438,11 +444,11 @@ async def outcomes_of(request: RequestContext) -> OutcomesBody:
 
 
 ROUTES: Final[Routes] = {
-    HELD_TRADES: own_held,
+    PENDING_TRADES: own_pending_trades,
     DESK_LEASHES: list_leashes,
     DESK_SET_LEASH: set_leash,
     DESK_FREE_LEASH: free_leash,
-    DESK_HELD: all_held,
+    DESK_PENDING_TRADES: all_pending_trades,
     DESK_APPROVE: approve,
     DESK_REFUSE: refuse,
     DESK_AGENT_TRADES: trades_of,

@@ -1,4 +1,4 @@
-"""The operator's halt: every entry of every agent is refused until it is resumed."""
+"""Routes of the operator's halt: until it is resumed, every agent's buys are refused."""
 
 from collections.abc import Sequence
 from typing import Final

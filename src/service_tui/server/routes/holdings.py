@@ -1,4 +1,4 @@
-"""What all agents hold, with the stops below it and the orders that are open."""
+"""Route of all agents' positions, with their stops and open orders."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -8,13 +8,13 @@ from service_tui.engine.books.catalogue import event_of
 from service_tui.engine.books.venues import REAL
 from service_tui.engine.risk.monitors import Monitor, MonitoredSide
 from service_tui.engine.world import World
+from service_tui.server.ends import announced
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import side_body
 from service_tui.server.projections.venues import order_body, venue_side_body
 from service_tui.server.results.venues import question_of
 from service_tui.server.routes.positions import UNSETTLED
 from service_tui.terms import Side, Venue
-from service_tui.units import Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.fleet import DESK_HOLDINGS
 from service_tui.wire.holdings import AgentOrderBody, HoldingBody, HoldingsBody
@@ -78,7 +78,7 @@ def _holding(world: World, agent: Agent, held: tuple[str, Venue, PositionSideBod
         mark_price=side.mark_price,
         mark_value=side.current_value,
         exit_value=side.exit_value if together is None else together,
-        resolves_at=None if listing is None else moment(Timestamp(listing.resolves_at)),
+        resolves_at=None if listing is None else announced(listing),
         stop_price=floor,
         target_price=target,
     )

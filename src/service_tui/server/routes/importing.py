@@ -25,11 +25,12 @@ from service_tui.engine.errors import DayImports, NotClaimed
 from service_tui.engine.importing import import_listings
 from service_tui.engine.limits import DAY_S, PLANS
 from service_tui.engine.listing import Listing
+from service_tui.engine.tape.recorded import MarketTape
 from service_tui.folding import folded
 from service_tui.pasted import bare, ticker, web_place
 from service_tui.server.http.refusals import X402_PRICE, Denied, denied, invalid_items, not_claimed
 from service_tui.server.http.service import RequestContext, Routes
-from service_tui.server.projections.present import claim_url
+from service_tui.server.projections.present import announced, claim_url
 from service_tui.terms import Venue
 from service_tui.units import Timestamp
 from service_tui.wire.base import moment
@@ -289,10 +290,19 @@ async def import_ticker_event(request: RequestContext) -> ImportBody:
 
 
 def fresh_of(
-    listings: Iterable[Listing], known: Container[str], world_at: Timestamp
+    listings: Iterable[Listing], known: Container[str], tape: MarketTape, world_at: Timestamp
 ) -> list[Listing]:
-    """The questions that can be listed: neither listed already nor over."""
-    return [one for one in listings if one.market_id not in known and one.resolves_at > world_at]
+    """The questions that can be listed: neither listed already nor over.
+
+    A recorded one may be over long before its announced end: at its last price it would be a gift.
+    """
+    return [
+        one
+        for one in listings
+        if one.market_id not in known
+        and one.resolves_at > world_at
+        and tape.resolution(one, world_at) is None
+    ]
 
 
 async def _import(
@@ -304,7 +314,7 @@ async def _import(
         refusal = NotClaimed("Agent must be claimed before importing markets")
         raise not_claimed(refusal, claim_url(service.address, agent))
     listings = match.listings[:EVENT_MAX]
-    fresh = fresh_of(listings, world.markets, world.world_at)
+    fresh = fresh_of(listings, world.markets, world.tape, world.world_at)
     if fresh:
         try:
             service.world_store.check_whole()
@@ -340,7 +350,7 @@ def _single_body(request: RequestContext, listing: Listing, *, imported: bool) -
         question=listing.question,
         current_probability=round(market.price(), 6) if market else None,
         external_price_yes=_venue_price(request, listing) if is_open else None,
-        resolves_at=moment(listing.resolves_at),
+        resolves_at=announced(listing),
         kalshi_ticker=ticker_of(listing) if listing.home is Venue.SOL else None,
         import_source=listing.home,
     )

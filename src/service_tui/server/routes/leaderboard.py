@@ -5,7 +5,7 @@ from typing import Final
 
 from service_tui.engine.agents.agents import Agent, status_of
 from service_tui.engine.limits import PLANS
-from service_tui.engine.reactor.wallets import ROSTER, address_of
+from service_tui.engine.reactor.recorded_wallets import known_wallets
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import FIRST_CASH, exit_pnl
@@ -101,17 +101,16 @@ def _agents_on(request: RequestContext, venue: Venue) -> list[VenueLeaderBody]:
 
 
 def _people_on(request: RequestContext, venue: Venue) -> list[VenueLeaderBody]:
-    """The named wallets' results on a venue: what they realized."""
+    """The known wallets' results on a venue: what they realized."""
     world = request.world
     rows: list[VenueLeaderBody] = []
-    for wallet in ROSTER:
-        address = address_of(world.seed, wallet)
-        record = world.reactor.records.of(address)
+    for wallet in known_wallets(world.wallet_context, world.world_at):
+        record = world.reactor.records.of(wallet.address)
         if wallet.venue is not venue or not record.trades_count:
             continue
         rows.append(
             VenueLeaderBody(
-                trader_id=address,
+                trader_id=wallet.address,
                 total_pnl=decimal(record.realized),
                 name=wallet.label,
                 trader_type="human",

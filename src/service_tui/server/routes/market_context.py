@@ -1,4 +1,4 @@
-"""The context of one market: one answer with what to know before a trade."""
+"""One answer for a decision on a market: prices, position, costs, edge and warnings."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -10,9 +10,14 @@ from service_tui.engine.books.orders import VenueOrder
 from service_tui.engine.books.venues import REAL
 from service_tui.engine.errors import Refusal
 from service_tui.engine.world import World
+from service_tui.server.ends import announced, ended_fields
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.past.agent_past import FILLS, AgentFill, in_one_form
-from service_tui.server.projections.present import market_body, position_body, time_left
+from service_tui.server.projections.present import (
+    left_of,
+    market_body,
+    position_body,
+)
 from service_tui.server.projections.venues import top_of, venue_positions, with_book
 from service_tui.server.routes.positions import UNSETTLED
 from service_tui.storage.journal import History
@@ -63,10 +68,10 @@ def market_part(world: World, market: Market) -> ContextMarketBody:
         price_1h_ago=round(market.price_ago(world_at, HOUR_S), 6),
         price_24h_ago=round(market.price_ago(world_at, DAY_S), 6),
         volume_24h=decimal(market.volume_24h(world_at)),
-        resolves_at=moment(listing.resolves_at),
+        resolves_at=announced(listing),
         resolved_at=shown.resolved_at,
-        outcome=shown.outcome,
-        time_to_resolution=time_left(listing.resolves_at - world_at),
+        **ended_fields(market.outcome),
+        time_to_resolution=left_of(listing, world_at),
         resolution_criteria=listing.criteria,
         external_price=shown.external_price_yes,
         external_price_yes=shown.external_price_yes,

@@ -63,7 +63,7 @@ async def write(request: RequestContext) -> MonitorSetBody:
 
 
 async def delete(request: RequestContext) -> MonitorRemovedBody:
-    """Stop watching a side; what is held stays."""
+    """Remove the monitor of a side; the position stays."""
     query, world_store = request.query_as(MonitorQuery), request.service.world_store
     world_store.check_whole()
     spot = Spot(request.path["market_id"], query.side, query.venue)

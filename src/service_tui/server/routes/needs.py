@@ -1,4 +1,4 @@
-"""What needs the operator: the alerts, signals, payouts and open breakers of every agent."""
+"""Route of everything that needs the operator: alerts, signals, payouts and open breakers."""
 
 from collections.abc import Iterator
 from typing import Final

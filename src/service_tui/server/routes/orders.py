@@ -1,4 +1,4 @@
-"""Orders on the simulated venues: placed, listed, cancelled; and prices to trade at."""
+"""Routes of orders on the simulated venues: place, list, cancel; and executable prices."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Outcomes: what the trades of an agent, or of one of its skills, came to."""
+"""Route of the results of an agent's or a skill's trades."""
 
 import asyncio
 from collections.abc import Sequence

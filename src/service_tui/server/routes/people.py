@@ -1,4 +1,4 @@
-"""People and invitations: who operates this world, who may bring agents, and who changed what."""
+"""Routes of people and invitations: operators of the world, and who changed what."""
 
 from typing import Final
 
@@ -52,7 +52,7 @@ DAY_S: Final = 86_400.0
 
 
 async def me(request: RequestContext) -> MeBody:
-    """Who calls, and what the role forbids."""
+    """The caller, and the calls that the role forbids."""
     person = request.operator
     return MeBody(
         name=person.name,
@@ -284,7 +284,7 @@ def _budget(value: float | None) -> Micros | None:
 
 
 async def end_invitation(request: RequestContext) -> InvitationBody:
-    """Let nobody register by an invitation any more; a second time it changes nothing."""
+    """End an invitation: no agent registers by it any more; twice changes nothing."""
     invitations, invitation_id = request.service.invitations, request.path["invitation_id"]
     request.service.world_store.check_whole()
     before = invitations.find(invitation_id)

@@ -1,4 +1,14 @@
-"""Positions and portfolio of the calling agent."""
+"""Positions and portfolio of the calling agent.
+
+| A position is | if | on sim read from | on a real venue read from |
+|---|---|---|---|
+| open | it has shares, its market no outcome | the agent | the account |
+| sold out | every share was sold, its market has no outcome | the agent | the account |
+| redeemable | its market has an outcome, its payout is due | never: paid at once | the account |
+| closed | its market has an outcome, nothing is due | agent, then journal | account, then journal |
+
+A page lists open, sold out and redeemable positions first, then closed ones, newest first.
+"""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -12,6 +22,7 @@ from service_tui.engine.books.venues import REAL
 from service_tui.engine.limits import DAY_S
 from service_tui.engine.transitions import PositionState
 from service_tui.engine.world import World
+from service_tui.outcome import outcome_in
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import (
     agent_pnl,
@@ -46,10 +57,10 @@ from service_tui.wire.positions import (
 
 HOUR_S: Final = 3_600.0
 READ_MAX: Final = 5
-"""How often the past is read again because markets ended meanwhile."""
+"""How often the journal is read, at most, if markets end during the reading."""
 
 AT_ONCE: Final = 200
-"""Rows that are made in one go."""
+"""Rows that are built before other tasks get a turn."""
 
 NEVER: Final = Timestamp(0.0)
 UNSETTLED: Final = frozenset({PositionState.ACTIVE, PositionState.AWAITING})
@@ -64,7 +75,7 @@ def _open(world: World, agent: Agent) -> list[PositionBody]:
 
 @dataclass(frozen=True, slots=True)
 class PositionPage:
-    """The rows of a page, and what all that is held came to."""
+    """The rows of a page, and the value of all open positions."""
 
     rows: list[PositionBody]
     value: float
@@ -73,26 +84,28 @@ class PositionPage:
 def page_of(
     query: PositionsQuery, live: list[PositionBody], over: Sequence[list[PositionBody]]
 ) -> PositionPage:
-    """The requested page: what can still change, then what ended, newest first.
+    """The requested page: positions that can still change, then closed ones, newest first.
 
     Args:
         query: source, limit and offset.
-        live: positions that can still change, in their order.
-        over: lists of positions that ended, each newest first.
+        live: open, sold out and redeemable positions, in their order.
+        over: lists of closed positions, each newest first.
     """
     live = _of_source(live, query)
-    # A merge, no sort: the same rows come first however many are read.
+    # Merged, not sorted: the first rows are the same however many are read.
     ended = merge(*(_of_source(rows, query) for rows in over), key=_age)
     last = None if query.limit is None else query.offset + query.limit
     rows = islice(chain(live, ended), query.offset, last)
-    return PositionPage(list(rows), sum(row.current_value for row in live if row.outcome is None))
+    return PositionPage(
+        list(rows), sum(row.current_value for row in live if outcome_in(row) is None)
+    )
 
 
 async def _select(request: RequestContext, query: PositionsQuery) -> PositionPage:
-    """Positions of the wanted status: what can still change, then what ended, newest first."""
+    """The page of the requested status and venue."""
     venues = [venue for venue in Venue if query.venue in {None, "all", venue}]
     stored = await _ended(request, query, venues) if query.status != "active" else {}
-    # Nothing is awaited from here on: everything is of one moment.
+    # Nothing is awaited from here on: all rows are of one moment.
     world, agent = request.world, request.agent
     live: list[PositionBody] = []
     over: list[list[PositionBody]] = []
@@ -109,12 +122,12 @@ async def _select(request: RequestContext, query: PositionsQuery) -> PositionPag
 
 
 def _age(body: PositionBody) -> float:
-    """What puts the newest first."""
+    """Sort key: the newest comes first."""
     return -(body.resolved_at or moment(NEVER)).timestamp()
 
 
 def _of_source(bodies: list[PositionBody], query: PositionsQuery) -> list[PositionBody]:
-    """Positions of the requested source; all where none is requested."""
+    """Positions of the requested source; all if none is requested."""
     if not query.source:
         return bodies
     return [body for body in bodies if any(query.source in tag for tag in body.sources)]
@@ -123,12 +136,12 @@ def _of_source(bodies: list[PositionBody], query: PositionsQuery) -> list[Positi
 async def _ended(
     request: RequestContext, query: PositionsQuery, venues: Sequence[Venue]
 ) -> dict[Venue, list[PositionBody]]:
-    """Positions from the journal alone, by venue; read again where the world moved on."""
+    """Closed positions from the journal, by venue; read again if a market ends meanwhile."""
     found: dict[Venue, list[PositionBody]] = {}
     for _ in range(READ_MAX):
         before = _moment(request)
         for venue in venues:
-            # A limit counts rows of the source that is requested: which those are is not known yet.
+            # A limit counts rows of the requested source; only the rows show theirs: read all.
             is_cut = query.limit is not None and not query.source
             limit = query.offset + (query.limit or 0) if is_cut else None
             past = await ended_on(request.service.world_store, request.agent, venue, limit)
@@ -139,13 +152,13 @@ async def _ended(
 
 
 def _moment(request: RequestContext) -> tuple[int, str | None]:
-    """What decides which positions are in memory: the last market to end, and the wallet."""
+    """Changes when a position moves between memory and journal: count of ends, and wallet."""
     world = request.world
     return world.resolved_count, world.venues.wallets.get(request.agent.agent_id)
 
 
 async def _closed_bodies(past: Sequence[ClosedPosition], venue: Venue) -> list[PositionBody]:
-    """Rows of what ended; all others have their turn between some of them."""
+    """Rows of closed positions; other tasks get a turn after every `AT_ONCE`."""
     rows: list[PositionBody] = []
     for start in range(0, len(past), AT_ONCE):
         rows += [ended_body(one, venue) for one in past[start : start + AT_ONCE]]
@@ -161,14 +174,14 @@ def _held(world: World, agent: Agent, venue: Venue) -> list[PositionBody]:
 
 
 def _sold(world: World, agent: Agent, venue: Venue) -> list[PositionBody]:
-    """Sides that were sold whole, in markets without an outcome."""
+    """Sides of which every share was sold, in markets without an outcome."""
     if venue is Venue.SIM:
         return sold_bodies(world, agent)
     return sold_on_venue(world, agent, venue, settled=False)
 
 
 def _settled(world: World, agent: Agent, venue: Venue) -> list[PositionBody]:
-    """Positions of markets that ended which a venue still knows, newest first."""
+    """Redeemable and closed positions in a real venue's account, newest first; none on sim."""
     if venue is Venue.SIM:
         return []
     rows = venue_positions(world, agent, venue, SETTLED)
@@ -200,7 +213,7 @@ def venue_pnl(request: RequestContext, venue: Venue) -> PnlBody:
 
 
 def _summed(*parts: PnlBody) -> PnlBody:
-    """P&L over venues; $SIM and USDC count alike here."""
+    """P&L summed over venues, with $SIM and USDC counted alike."""
     return PnlBody(
         realized=sum(part.realized for part in parts),
         unrealized=sum(part.unrealized for part in parts),
@@ -209,8 +222,8 @@ def _summed(*parts: PnlBody) -> PnlBody:
 
 
 async def _with_ends(request: RequestContext, rows: list[PositionBody]) -> tuple[PositionBody, ...]:
-    """The same rows: those that the journal tells of have the end of their market too."""
-    ended = [row for row in rows if row.outcome is not None]
+    """The same rows; those from the journal get the time their market was to resolve."""
+    ended = [row for row in rows if outcome_in(row) is not None]
     unknown = {row.market_id for row in ended if row.resolves_at is None}
     heads = await request.service.world_store.past.heads(unknown) if unknown else {}
     return tuple(
@@ -222,9 +235,9 @@ async def _with_ends(request: RequestContext, rows: list[PositionBody]) -> tuple
 
 
 async def positions(request: RequestContext) -> PositionsBody:
-    """What the agent holds."""
+    """The agent's positions and its P&L by venue."""
     found = await _select(request, request.query_as(PositionsQuery))
-    # Nothing changes when a market was to end: what is of one moment stays so.
+    # The time at which a market was to resolve never changes: the rows stay of one moment.
     rows = await _with_ends(request, found.rows)
     world, agent = request.world, request.agent
     pnl = pnl_of(world, agent)
@@ -245,7 +258,7 @@ async def positions(request: RequestContext) -> PositionsBody:
 
 
 def concentration_of(values: Sequence[float]) -> Concentration:
-    """How much of all that is held lies in the largest position, and in the largest three."""
+    """The share of the largest position, and of the largest three, in the value of all."""
     largest, exposure = sorted(values, reverse=True), sum(values)
     return Concentration(
         top_market_pct=largest[0] / exposure if exposure else 0.0,
@@ -292,23 +305,23 @@ async def portfolio(request: RequestContext) -> PortfolioBody:
     """Cash, exposure and P&L, by venue and in sum."""
     selected = request.query_as(PortfolioQuery).venue
     service = request.service
-    # Those of `sim`, or of the one real venue that was requested: no figure has two monies in it.
+    # Of sim, or of the one real venue that is requested: no figure adds $SIM and real money.
     where = Venue.SIM if selected == "all" else Venue(selected)
-    sums = await by_source(service.world_store, service.past, request.agent.agent_id, where)
+    sums = await by_source(service.world_store, service.source_sums, request.agent.agent_id, where)
     # Nothing is awaited from here on: everything is of one moment.
     world, agent = request.world, request.agent
     on_sim = _open(world, agent)
     by_venue = {Venue.SIM: on_sim} | {
         venue: venue_positions(world, agent, venue, UNSETTLED) for venue in REAL
     }
-    # What is requested narrows the totals; each block tells of all that its venue holds.
+    # The requested venue narrows the totals; the block of a venue counts all its positions.
     held = [row for venue, rows in by_venue.items() if selected in {"all", venue} for row in rows]
     exposure = sum(body.current_value for body in held)
     evm, sol = (_bucket(request, venue, by_venue[venue]) for venue in REAL)
     redeemable = [world.venues.account(agent.agent_id, venue).redeemable_count() for venue in REAL]
     total = decimal(agent_pnl(world, agent))
     day_ago = Timestamp(request.now - DAY_S)
-    # All P&L of a younger agent is of this time.
+    # All P&L of an agent younger than a day was made in this day.
     is_younger = agent.created_at >= day_ago
     gained = agent_pnl(world, agent) if is_younger else world.gained_since(agent, day_ago)
     cash = decimal(world.cash(agent))
@@ -346,7 +359,7 @@ async def portfolio(request: RequestContext) -> PortfolioBody:
 
 
 async def expiring(request: RequestContext) -> ExpiringsBody:
-    """Positions whose markets resolve within so many hours of the tape, soonest first."""
+    """Positions whose markets resolve within so many hours of world time, soonest first."""
     hours = request.query_as(ExpiringQuery).hours
     now = moment(request.world.world_at)
     rows: list[ExpiringBody] = []
@@ -354,7 +367,7 @@ async def expiring(request: RequestContext) -> ExpiringsBody:
         left_s = (body.resolves_at - now).total_seconds() if body.resolves_at else None
         if left_s is not None and left_s <= hours * HOUR_S:
             left_s = max(0.0, left_s)
-            # Not `model_dump`: it would take the parts of a row apart as well.
+            # Not `model_dump`, which would turn the nested models of a row into dicts.
             row = ExpiringBody.model_construct(
                 **dict(body),
                 hours_to_resolution=round(left_s / HOUR_S, 4),

@@ -1,4 +1,4 @@
-"""The reactor: its config, the signals that wait, what became of them, the circuit breaker."""
+"""Routes of the reactor: config, pending signals, their results, the circuit breaker."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from service_tui.engine.events import (
     SignalDismissed,
 )
 from service_tui.engine.reactor.reactor import Signal, When
-from service_tui.engine.reactor.wallets import ROSTER, SourceWallet, address_of
+from service_tui.engine.reactor.recorded_wallets import KnownWallet, known_wallets
 from service_tui.server.http.refusals import invalid_items, sent_micros
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.terms import FAILURES_MAX, Side, Venue
@@ -117,7 +117,7 @@ def config_body(request: RequestContext, agent: Agent) -> ReactorConfigBody:
 
 
 def breaker_body(request: RequestContext, agent: Agent) -> BreakerBody:
-    """How an agent's circuit breaker stands now."""
+    """The present state of an agent's circuit breaker."""
     found = request.world.reactor.breaker(agent.agent_id, request.now)
     return BreakerBody(
         state="running" if found.paused_at is None else "paused",
@@ -242,16 +242,17 @@ async def reset(request: RequestContext) -> ReactorConfigBody:
 
 
 async def wallets(request: RequestContext) -> KnownWalletsBody:
-    """The wallets that trade here, by name, with their record since this world began."""
-    return KnownWalletsBody(wallets=tuple(_wallet_body(request, wallet) for wallet in ROSTER))
+    """The wallets that trade here, with their record since this world began."""
+    world = request.world
+    found = known_wallets(world.wallet_context, world.world_at)
+    return KnownWalletsBody(wallets=tuple(_wallet_body(request, one) for one in found))
 
 
-def _wallet_body(request: RequestContext, wallet: SourceWallet) -> KnownWalletBody:
-    address = address_of(request.world.seed, wallet)
-    record = request.world.reactor.records.of(address)
+def _wallet_body(request: RequestContext, wallet: KnownWallet) -> KnownWalletBody:
+    record = request.world.reactor.records.of(wallet.address)
     last_at = record.last_at
     return KnownWalletBody(
-        address=address,
+        address=wallet.address,
         label=wallet.label,
         venue=wallet.venue,
         trades_count=record.trades_count,

@@ -10,11 +10,11 @@ from service_tui.engine.chain.chain import Tx, Wallet
 from service_tui.engine.chain.redemption import (
     AccountPosition,
     check_chain,
-    claim_position,
-    claimed,
     found_in,
+    mark_redeemed,
+    mark_what_is_gone,
+    paying,
     redeem,
-    winning,
 )
 from service_tui.engine.chain_events import TxStatus
 from service_tui.engine.errors import (
@@ -58,7 +58,7 @@ GAS: Final = 300_000
 
 
 async def start(request: RequestContext) -> RedeemBody:
-    """Redeem a winning side; an external wallet gets what it has to sign. A no is an answer."""
+    """Redeem a paying side; an external wallet gets what it has to sign. A no is an answer."""
     sent = request.body_as(RedeemRequest)
     await settle(request)
     try:
@@ -92,17 +92,17 @@ async def _redeemed(
     if agent.settings.wallet is not WalletKind.MANAGED:
         await imported(ETHEREUM)
     world, side = request.world, sent.side
-    times, claim = (request.now, world.world_at), (sent.market_id, side)
-    found = winning(world.venues, agent, claim)
+    times, place = (request.now, world.world_at), (sent.market_id, side)
+    found = paying(world.venues, agent, place)
     is_manual = found.account.venue is not Venue.EVM
     if not by_hand:
         check_chain(found.account.venue)
-    events = claim_position(world.venues, found, side, times)
-    if events:
+    events = mark_what_is_gone(world.venues, found, side, times)
+    if events or not found.holding.on_chain(side):
         await request.write(events)
         raise AlreadyRedeemed("on-chain token balance is 0: already redeemed; marked as claimed")
     if agent.settings.wallet is WalletKind.MANAGED or (by_hand and is_manual):
-        events = redeem(world.venues, agent, claim, times)
+        events = redeem(world.venues, agent, place, times)
         await request.write(events)
         paid = sum_of(event.payout for event in events)
         return _body(found.holding, sent, paid, tx_hash=own_hash(agent, sent))
@@ -110,7 +110,7 @@ async def _redeemed(
     if wallet is None:
         raise NotLinked("no wallet is linked: link the wallet that signs")
     check_means(world, wallet, found.holding)
-    payout = found.holding.payout()
+    payout = found.holding.payout(side)
     return _body(found.holding, sent, payout, unsigned=unsigned_tx(found, wallet))
 
 
@@ -211,17 +211,17 @@ async def report(request: RequestContext) -> ReportBody:
     word, message = progress_of(tx, found.holding, sent.side)
     if word != "redeemed":
         return _reported(sent, word, None, message)
-    payout = found.holding.paid
+    payout = found.holding.brought(sent.side)
     if found.holding.state is not PositionState.REDEEMED:
         receipt = ((request.now, world.world_at), tx.sent.tx_hash)
-        event: Event = claimed(world.venues, found, sent.side, receipt)
+        event: Event = mark_redeemed(world.venues, found, sent.side, receipt)
         await request.service.world_store.commit((event,))
     return _reported(sent, word, payout, message)
 
 
-def is_about(world: World, tx: Tx, claim: tuple[Agent, str]) -> bool:
+def is_about(world: World, tx: Tx, position: tuple[Agent, str]) -> bool:
     """Whether a transaction is of the agent's linked wallet, and about a market."""
-    agent, market_id = claim
+    agent, market_id = position
     is_own = tx.sent.agent_id == agent.agent_id
     is_own = is_own and world.venues.is_linked(agent.agent_id, tx.sent.sender)
     return is_own and tx.sent.call.condition == condition_of(market_id)
@@ -259,7 +259,7 @@ async def read(request: RequestContext) -> RedemptionsBody:
     await settle(request)
     limit = request.query_as(RedemptionsQuery).limit
     service = request.service
-    redeemed = await redeemed_of(service.world_store, service.past, request.agent.agent_id)
+    redeemed = await redeemed_of(service.world_store, service.source_sums, request.agent.agent_id)
     return with_redeemed(redemptions_body(request.world, request.agent, limit), redeemed)
 
 

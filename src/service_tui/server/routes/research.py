@@ -1,4 +1,4 @@
-"""Autoresearch: experiments, where their sessions stand, backtests."""
+"""Routes of autoresearch: experiments, session states, backtests."""
 
 import asyncio
 import json
@@ -126,7 +126,9 @@ def prices_of(world: World, found: BacktestData, venue: Venue) -> Prices:
         if market is None:
             continue
         if market.outcome is not None:
-            prices[market_id] = 1.0 if market.outcome else 0.0
+            # Where the money went back nothing is held any more, and a share has no value.
+            if market.outcome.part is not None:
+                prices[market_id] = market.outcome.part
         else:
             prices[market_id] = mark_of(world, venue, market_id, times)
     return prices

@@ -1,4 +1,4 @@
-"""Settings, three ways: the spec's object, changes to it, and the risk defaults."""
+"""Routes of settings: the spec's object, changes to it, and the risk defaults."""
 
 from typing import Final
 

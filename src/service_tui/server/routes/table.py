@@ -1,4 +1,4 @@
-"""Which handler answers which endpoint."""
+"""The table of routes: the handler of every endpoint."""
 
 from typing import Final
 

@@ -17,7 +17,7 @@ from service_tui.engine.errors import (
     NotFilledWhole,
     Refusal,
 )
-from service_tui.engine.events import Event, Note, TradeFailed, TradeHeld
+from service_tui.engine.events import Event, Note, TradeFailed, TradePending
 from service_tui.engine.reactor.reactor import shares_max
 from service_tui.loading import imported
 from service_tui.server.chain_node.signed_orders import check_ready, verified
@@ -240,8 +240,8 @@ async def _wait(request: RequestContext, trade: TradeRequest, order: Order) -> T
     if trade.signed_order is not None:
         unfit = CannotWait("the leash asks for the operator's word first")
         return await request.commit((), refused_body(request, trade, unfit))
-    pending = TradeHeld(
-        held_id="",
+    pending = TradePending(
+        pending_id="",
         agent_id=request.agent.agent_id,
         at=request.now,
         expires_at=request.now,
@@ -259,14 +259,14 @@ async def _wait(request: RequestContext, trade: TradeRequest, order: Order) -> T
     )
     request.service.world_store.check_whole()
     try:
-        held = request.world.pending_trades.hold(pending)
+        waits = request.world.pending_trades.let_wait(pending)
     except Refusal as refusal:
         return await request.commit((), refused_body(request, trade, refusal))
     body = refused_body(request, trade, NeedsApproval("")).model_copy(update=_WAITING)
-    until = moment(held.expires_at).isoformat(timespec="seconds")
+    until = moment(waits.expires_at).isoformat(timespec="seconds")
     message = f"it waits for the operator until {until}: GET /api/sdk/trades/held says how it ends"
-    update = {"trade_id": held.held_id, "warnings": (message,)}
-    return await request.commit((held,), body.model_copy(update=update))
+    update = {"trade_id": waits.pending_id, "warnings": (message,)}
+    return await request.commit((waits,), body.model_copy(update=update))
 
 
 def _average_of(request: RequestContext, order: Order) -> float | None:

@@ -1,4 +1,4 @@
-"""Wallets of the calling agent: what is there, linking, credentials, approvals."""
+"""Routes of the calling agent's wallets: state, linking, credentials, approvals."""
 
 from typing import Final, NamedTuple
 

@@ -5,25 +5,28 @@ from typing import Final
 from service_tui.engine.amm.market import Market
 from service_tui.engine.amm.market import TapeTrade as MarketTrade
 from service_tui.engine.tape.chart import prices
-from service_tui.engine.tick import change_speed
+from service_tui.engine.tick import change_speed, step
 from service_tui.engine.world import World
+from service_tui.server.ends import ended_fields
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.present import news_body, payout_to
-from service_tui.terms import MarketStatus, Venue
+from service_tui.terms import INVENTED_SPEED_MAX, SPEEDS, MarketStatus, Venue
 from service_tui.units import ONE, Micros, Timestamp, decimal, sum_of
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints.desk import SET_SPEED, TAPE, WORLD
+from service_tui.wire.endpoints.desk import SET_SPEED, STEP, TAPE, WORLD
 from service_tui.wire.world import (
     AbsenceBody,
     BookLevel,
     ResolvedBody,
     SpeedRequest,
+    StepRequest,
     TapeBody,
     TapePoint,
     TapeQuery,
     TapeTrade,
     WorldBody,
+    WorldHistoryBody,
 )
 
 NEWS_MAX: Final = 60
@@ -46,7 +49,7 @@ def _absence(request: RequestContext) -> AbsenceBody | None:
             at=moment(event.world_at),
             market_id=event.market_id,
             question=world.question_of(event.market_id),
-            outcome=event.outcome,
+            **ended_fields(event.outcome),
             payout=decimal(payout_to(event, own)[0]),
             pnl=decimal(payout_to(event, own)[1]),
         )
@@ -86,6 +89,22 @@ async def read(request: RequestContext) -> WorldBody:
         ),
         meanwhile=_absence(request),
         halted_at=None if world.halt.since is None else moment(world.halt.since),
+        history=_history(world),
+    )
+
+
+def speed_max(world: World) -> int:
+    """The highest speed of a world."""
+    return INVENTED_SPEED_MAX if world.history is None else SPEEDS[-1]
+
+
+def _history(world: World) -> WorldHistoryBody | None:
+    if world.history is None:
+        return None
+    return WorldHistoryBody(
+        name=world.history.name,
+        began_at=moment(world.history.begins_at),
+        is_over=world.tape.is_over(world.world_at),
     )
 
 
@@ -94,7 +113,30 @@ async def set_speed(request: RequestContext) -> WorldBody:
     if request.service.is_scripted:
         raise denied(409, "the pace of this world is scripted", "play it at its own pace")
     speed = request.body_as(SpeedRequest).speed
+    if speed > speed_max(request.world):
+        raise denied(
+            409,
+            f"an invented world runs at {INVENTED_SPEED_MAX}x at most",
+            "a history runs at up to 3600x",
+        )
     await request.write(change_speed(request.world, speed, request.now))
+    return await read(request)
+
+
+HOUR_S: Final = 3_600
+"""What a step takes in one move, as a tick at the highest speed does: the crowd trades hourly."""
+
+
+async def step_on(request: RequestContext) -> WorldBody:
+    """Move a world on a history on at once, paused or not."""
+    world, left = request.world, request.body_as(StepRequest).seconds
+    if world.history is None:
+        raise denied(409, "an invented world cannot be stepped", "raise its speed")
+    if world.tape.is_over(world.world_at):
+        raise denied(409, "the recording ends here", "begin another world on an earlier time")
+    while left > 0:
+        await request.write(step(world, min(left, HOUR_S), request.now))
+        left -= HOUR_S
     return await read(request)
 
 
@@ -108,7 +150,11 @@ def _points(world: World, market: Market, query: TapeQuery) -> tuple[TapePoint, 
 async def tape(request: RequestContext) -> TapeBody:
     """Chart, news and trades of one market."""
     world = request.world
-    market = world.market(request.path["market_id"])
+    market_id = request.path["market_id"]
+    market = world.markets.get(market_id)
+    if market is None:
+        # Ended, and forgotten: a chart shows it all the same.
+        market = await request.service.world_store.past.market(market_id)
     items = world.tape.news(market.listing, market.listing.opens_at, world.world_at)
     return TapeBody(
         market_id=market.market_id,
@@ -135,7 +181,7 @@ def _tape_trade(trade: MarketTrade) -> TapeTrade:
 
 
 def _levels(world: World, market: Market, *, bids: bool) -> tuple[BookLevel, ...]:
-    """The best prices of one side of the book, each with all that stands at it."""
+    """The best prices of one side of the book, each with all shares at it."""
     if market.listing.home is Venue.SIM or market.status(world.world_at) is not MarketStatus.ACTIVE:
         return ()
     book = world.venues.book(market.market_id)
@@ -146,4 +192,4 @@ def _levels(world: World, market: Market, *, bids: bool) -> tuple[BookLevel, ...
     return tuple(BookLevel(price=price / ONE, shares=left / ONE) for price, left in best)
 
 
-ROUTES: Final[Routes] = {WORLD: read, SET_SPEED: set_speed, TAPE: tape}
+ROUTES: Final[Routes] = {WORLD: read, SET_SPEED: set_speed, STEP: step_on, TAPE: tape}

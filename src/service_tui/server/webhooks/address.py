@@ -179,7 +179,7 @@ async def system_lookup(host: str, port: int) -> list[str]:
             result = [str(row[4][0]) for row in found]
         except (OSError, UnicodeError) as error:
             result = error if isinstance(error, OSError) else OSError(str(error))
-        # The loop may be closed by then: nobody waits any more.
+        # The loop may be closed by then, and the result is not needed any more.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, result)
 

@@ -1,4 +1,4 @@
-"""What is reported to whom: events of the engine as events of webhooks."""
+"""Turns engine events into webhook events, each for one agent or for all."""
 
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ from service_tui.engine.events import (
 )
 from service_tui.engine.notify_events import AgentAlertFired, PriceAlertTriggered
 from service_tui.engine.world import World
+from service_tui.server.ends import ended_fields
 from service_tui.terms import Action, Side, Venue, WebhookEvent
 from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
@@ -103,7 +104,7 @@ def _resolved(world: World, seq: int, event: MarketResolved) -> list[WebhookRepo
     data: Data = {
         "market_id": event.market_id,
         "question": world.question_of(event.market_id),
-        "outcome": event.outcome,
+        **ended_fields(event.outcome),
         "resolved_at": text_of(event.at),
     }
     key, name = f"resolved-{event.market_id}", WebhookEvent.MARKET_RESOLVED

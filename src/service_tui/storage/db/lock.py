@@ -77,7 +77,7 @@ class DataDirLock:
         return lock
 
     @property
-    def is_held(self) -> bool:
+    def is_ours(self) -> bool:
         """False once released."""
         return self._descriptor is not None
 

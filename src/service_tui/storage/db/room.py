@@ -1,4 +1,4 @@
-"""Whether a disk takes anything, and copies of a database where it does not.
+"""Checks whether a disk accepts writes, and copies a database elsewhere if it does not.
 
 SQLite wants some bytes beside a database with a log even to read it.
 """

@@ -23,7 +23,7 @@ class Schema:
 
 
 SCHEMA: Final = Schema(
-    version=12,
+    version=13,
     steps={
         1: (
             "DROP INDEX journal_of_the_crowd",
@@ -138,6 +138,19 @@ SCHEMA: Final = Schema(
             bought INTEGER NOT NULL,
             PRIMARY KEY (market_id, side, venue, wallet) ) STRICT""",
         ),
+        12: (
+            "ALTER TABLE pricealerts RENAME TO earlieralerts",
+            """CREATE TABLE pricealerts (
+            alert_id TEXT NOT NULL, market_id TEXT NOT NULL, question TEXT NOT NULL,
+            side TEXT NOT NULL, condition TEXT NOT NULL, threshold REAL NOT NULL,
+            created_at REAL NOT NULL, armed INTEGER NOT NULL, triggered_at REAL,
+            triggered_price REAL, service_id TEXT NOT NULL, sent_at REAL,
+            removed INTEGER NOT NULL, PRIMARY KEY (alert_id) ) STRICT""",
+            """INSERT INTO pricealerts
+            SELECT alert_id, market_id, question, side, condition, threshold, created_at, armed,
+            triggered_at, triggered_price, '', NULL, 0 FROM earlieralerts""",
+            "DROP TABLE earlieralerts",
+        ),
     },
 )
 """Version 2 forgets comings and goings of markets as well as the crowd's rows.
@@ -150,7 +163,8 @@ Version 8 finds an agent's rows by kind, and knows whether its ended markets are
 Version 9 finds how positions ended by venue.
 Version 10 has people, invitations, and finds who changed what.
 Version 11 follows the sales of what mirrors bought.
-Version 12 keeps the outcome tokens of positions."""
+Version 12 keeps the outcome tokens of positions.
+Version 13 knows which price alerts the service keeps."""
 
 
 def create(path: Path, *, version: int) -> None:

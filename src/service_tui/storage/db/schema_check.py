@@ -1,4 +1,4 @@
-"""Whether what a database declares is ours: tables, columns, indexes, and nothing else.
+"""Checks that a database declares our tables, columns and indexes, and no other objects.
 
 A trigger or a view of somebody else would change what we write, or what we read, without a word.
 """

@@ -178,7 +178,7 @@ class Tickets(Stored, table=True):
 
 
 class Once(Stored, table=True):
-    """Action that must not be repeated, with the time of its claim."""
+    """Action that must not be repeated, with the time when it was taken."""
 
     __table_args__ = _STRICT
 
@@ -206,7 +206,11 @@ class Preferences(Stored, table=True):
 
 
 class Pricealerts(Stored, table=True):
-    """Price alerts; `triggered_at` is None until fired."""
+    """Price alerts; `triggered_at` is None until fired.
+
+    `service_id` is the service's own, empty where this console alone keeps the alert. `sent_at` is
+    noted before an alert is sent. A removed one is kept while the service may still list it.
+    """
 
     __table_args__ = _STRICT
 
@@ -220,6 +224,9 @@ class Pricealerts(Stored, table=True):
     armed: int = 0
     triggered_at: float | None = Field(default=None, sa_type=REAL)
     triggered_price: float | None = Field(default=None, sa_type=REAL)
+    service_id: str = Field(default="", sa_type=TEXT)
+    sent_at: float | None = Field(default=None, sa_type=REAL)
+    removed: int = 0
 
 
 class Reactorsignals(Stored, table=True):
@@ -289,10 +296,11 @@ class Chainruns(Stored, table=True):
 
 
 class Kepttokens(Stored, table=True):
-    """Outcome token of a position, as it was shown at its buy, or first listed while it was held.
+    """Outcome tokens of positions: the one each was bought as, else the first the service listed.
 
-    `fee_rate_bps` is the highest fee that was shown, None for none. `bought` is 1 after a buy, or
-    an order whose token a person confirmed: then the token is never replaced.
+    `storage/kept_tokens.py` reads and writes it. `fee_rate_bps` is the highest fee the service has
+    given, None for none. `bought` is 1 after a buy, or an order whose token the operator confirmed:
+    then the token is never replaced.
     """
 
     __table_args__ = _STRICT
@@ -415,7 +423,10 @@ class Invitations(Stored, table=True):
 
 
 class Use(Stored, table=True):
-    """One row: when the last use of the database ended; None while it lasts, or was killed."""
+    """One row: the time at which a program last closed this database.
+
+    `closed_at` is None while a program has it open, and after one that was killed.
+    """
 
     __table_args__ = _STRICT
 

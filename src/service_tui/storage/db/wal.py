@@ -212,10 +212,10 @@ def _whole(file: BinaryIO, header: Header) -> Generator[WalFrame]:
         content = file.read(header.page_size)
         if len(content) < header.page_size or head[8:16] != header.salts:
             return
-        page, pages, *claimed = struct.unpack(">II8xII", head)
+        page, pages, *stated = struct.unpack(">II8xII", head)
         total = _summed(head[:8], header.order, total)
         total = _summed(content, header.order, total)
-        if page == 0 or total != tuple(claimed):
+        if page == 0 or total != tuple(stated):
             return
         yield WalFrame(page, pages, content)
 
@@ -250,8 +250,8 @@ def _index_of(database: Path) -> Index | None:
     first = head[:_INDEX_HEADER]
     if len(head) < _INDEX_MAX or first != head[_INDEX_HEADER : 2 * _INDEX_HEADER]:
         return None
-    claimed = struct.unpack_from("=II", first, _INDEX_SUMMED)
-    if _summed(first[:_INDEX_SUMMED], _NATIVE, (0, 0)) != claimed or not any(first):
+    stated = struct.unpack_from("=II", first, _INDEX_SUMMED)
+    if _summed(first[:_INDEX_SUMMED], _NATIVE, (0, 0)) != stated or not any(first):
         return None
     (frames,) = struct.unpack_from("=I", first, 16)
     (backfilled,) = struct.unpack_from("=I", head, _BACKFILL_AT)

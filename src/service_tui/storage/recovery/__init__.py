@@ -1,1 +1,1 @@
-"""A damaged database: what can be had of it, and what takes its place."""
+"""Recovers a damaged database: salvages it, and puts a replacement in its place."""

@@ -1,4 +1,4 @@
-"""A damaged database is kept aside, and nothing takes its place before the person has chosen."""
+"""Moves a damaged database aside; nothing replaces it before the person has chosen."""
 
 import json
 import os

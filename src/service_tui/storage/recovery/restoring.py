@@ -1,4 +1,4 @@
-"""A copy takes the place of the database, which is kept; or an empty one does.
+"""Replaces the database with a copy or an empty one, and keeps the old file.
 
 Everything here blocks, and belongs to the lock's holder.
 """

@@ -1,4 +1,8 @@
-"""Connections to the PostgreSQL of a shared desk."""
+"""Opens connections to the PostgreSQL database of a shared desk.
+
+It also refuses a pooler that splits sessions, and gives the leader a connection that begins no
+transaction once another process leads.
+"""
 
 import hashlib
 import re
@@ -23,7 +27,7 @@ Raw = psycopg.Connection[tuple[object, ...]]
 
 _WORLD: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SCHEMES: Final = ("postgresql", "postgres")
-_LINE: Final[Mapping[str, int]] = {
+_TIMEOUTS: Final[Mapping[str, int]] = {
     "connect_timeout": 5,
     "keepalives_idle": 2,
     "keepalives_interval": 1,
@@ -38,20 +42,21 @@ SPLIT_SESSIONS: Final = (
 )
 
 _ENCODING: Final = "UTF8"
-"""Texts travel in it, whatever the role, the address or `PGCLIENTENCODING` ask for."""
+"""The encoding of texts, whatever the role, the address or `PGCLIENTENCODING` request."""
 
 _SESSION: Final = (
-    # Also what the server itself waits for: a client that is gone, and one that stands.
+    # The server's own side of the connection: it notices within five seconds that a client is gone.
     b"SET tcp_keepalives_idle = 2",
     b"SET tcp_keepalives_interval = 1",
     b"SET tcp_keepalives_count = 3",
-    # A role or a database may say otherwise. Fewer digits would change the moments of rows, and
-    # a stricter isolation would refuse a new leader that waits for the former one.
+    # These override the settings of the role and the database. Fewer digits would change the times
+    # of rows, and a stricter isolation would refuse a new leader that waits for the former one.
     b"SET extra_float_digits = 1",
     b"SET default_transaction_isolation = 'read committed'",
-    # What is acknowledged is on the server's disk. `local`, `remote_write` and `remote_apply` are
-    # the person's choice. The value is fixed for the session: no reload of the configuration
-    # weakens it between a trade and its commit.
+    # An acknowledged commit is on the server's disk: `off` becomes `on`. Whether a replica has to
+    # confirm as well (`local`, `remote_write`, `remote_apply`) stays as configured. The value is
+    # fixed for the session: reloading the configuration between a trade and its commit cannot
+    # weaken it.
     (
         b"SELECT set_config('synchronous_commit', CASE now WHEN 'off' THEN 'on' ELSE now END, "
         b"false) FROM current_setting('synchronous_commit') AS now"
@@ -59,21 +64,21 @@ _SESSION: Final = (
 )
 
 _TRANSACTION_MAX_S: Final = 10
-"""A transaction that stands still longer is ended by the server: its writer was paused."""
+"""The server ends a transaction that is idle for longer: the process that opened it was paused."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorldPlace:
-    """One world in one database. `url` holds a password, maybe: it is shown nowhere."""
+    """One world in one database. `url` may contain a password: it is never shown."""
 
     url: str
     world: str
 
     def __post_init__(self) -> None:
-        """Check both.
+        """Check the name and the address.
 
         Raises:
-            StorageError: no address of PostgreSQL, or no name of a world.
+            StorageError: the address is not one of PostgreSQL, or the name not one of a world.
         """
         if not _WORLD.fullmatch(self.world):
             raise StorageError(
@@ -86,7 +91,7 @@ class WorldPlace:
             is_known, shown = False, {}
         if not is_known:
             raise StorageError("no address of a database; write postgresql://user@host/name")
-        # A part of a password that was taken for a host or a name would be shown with it.
+        # With an unescaped @, a part of the password would be shown as the host or the name.
         if any("@" in str(part) for part in shown.values()):
             raise StorageError(
                 "the address of the database has an @ too many; in a password write %40 for @, "
@@ -108,13 +113,13 @@ class WorldPlace:
 
     @property
     def lock_key(self) -> int:
-        """The number of the world's lock: 64 bits, the same in every process."""
+        """The number of the world's advisory lock: 64 bits, the same in every process."""
         digest = hashlib.sha256(f"service-tui/{self.world}".encode()).digest()
         return int.from_bytes(digest[:8], signed=True)
 
 
 class _TextDumper(StrDumper):
-    """Texts without NUL, which PostgreSQL takes in none: what has one is found nowhere."""
+    """Replaces NUL in texts, which PostgreSQL does not store: a search for one finds no row."""
 
     def dump(self, obj: str) -> Buffer | None:
         return super().dump(obj.replace("\x00", "\ufffd"))
@@ -124,21 +129,21 @@ def connect(place: WorldPlace, purpose: str) -> Raw:
     """Open a connection in which each statement is its own transaction. Blocks.
 
     Args:
-        place: the world that its statements are about.
+        place: the world; its schema is searched first.
         purpose: shown in the server's list of connections.
 
     Returns:
         The connection.
 
     Raises:
-        StorageError: there is no way to the database; gives the reason.
+        StorageError: the database cannot be reached; gives the reason.
     """
     with as_shared_error():
         name = f"service-tui {purpose} {place.world}"
-        line = conninfo.make_conninfo(
-            place.url, application_name=name, client_encoding=_ENCODING, **_LINE
+        address = conninfo.make_conninfo(
+            place.url, application_name=name, client_encoding=_ENCODING, **_TIMEOUTS
         )
-        raw = psycopg.connect(line, autocommit=True)
+        raw = psycopg.connect(address, autocommit=True)
         raw.adapters.register_dumper(str, _TextDumper)
         try:
             raw.execute(sql.SQL("SET search_path = {}").format(sql.Identifier(place.schema)))
@@ -158,19 +163,19 @@ Connect = Callable[[WorldPlace, str], Raw]
 
 
 def refuse_split_sessions(place: WorldPlace, raw: Raw) -> None:
-    """Refuse a pooler that lets each transaction of a connection have another session. Blocks.
+    """Refuse a pooler that gives each transaction of a connection another session. Blocks.
 
-    The lock of the lead, what a connection has set, and its prepared statements belong to a
-    session: behind such a pooler they would be somebody else's.
+    The leader's lock, the settings of a connection and its prepared statements belong to a session:
+    behind such a pooler, statements of other clients would run in it.
 
     Raises:
-        StorageError: there is one; gives the fix.
+        StorageError: there is such a pooler; gives the fix.
     """
     session = _session_of(raw)
     if session == raw.info.backend_pid:
         return
-    # A pooler gave a number of its own at connecting. One that keeps no sessions gives that of the
-    # first connection, which does nothing now, to the transaction of another one.
+    # The process id that was shown at connecting is not that of the session: there is a pooler. If
+    # it splits sessions, a second connection is given the session of the first, which is idle now.
     with connect(place, "schema") as other, as_shared_error(), other.transaction():
         if _session_of(other) == session or _session_of(raw) != session:
             raise StorageError(SPLIT_SESSIONS)
@@ -182,7 +187,7 @@ def _session_of(raw: Raw) -> int:
 
 
 class SharedConnection:
-    """What works write through: statements as SQLite takes them."""
+    """Runs statements in SQLite's dialect on PostgreSQL; the leader's writes go through it."""
 
     def __init__(self, raw: Raw) -> None:
         self._raw = raw
@@ -198,10 +203,10 @@ class SharedConnection:
 
 
 class SharedPort:
-    """The writing connection of a leader: no transaction begins once its epoch is over.
+    """The connection a leader writes through; it begins no transaction after the leader's epoch.
 
     Args:
-        raw: a connection of its own.
+        raw: a connection that nothing else uses.
         epoch: of the leader.
         committed: called after each commit; does not block.
     """
@@ -230,7 +235,7 @@ class SharedPort:
         """Begin a transaction of this epoch.
 
         Raises:
-            NotLeadingError: another process leads the world by now.
+            NotLeadingError: another process leads the world now.
         """
         cursor = self._raw.execute(self._begin)
         cursor.nextset()
@@ -244,16 +249,16 @@ class SharedPort:
         self._raw.execute(sql.encode())
 
     def confirm(self) -> None:
-        """Nothing to confirm: what the server has committed is on its disk."""
+        """Report the commit; the server has it on its disk already."""
         self._committed()
 
     def is_final(self, error: Exception, *, is_committing: bool) -> bool:
-        """True for a commit that failed, and for a line that is lost."""
+        """True if a commit failed or the connection is lost."""
         del error
         return is_committing or self._raw.closed
 
     def named(self, error: Exception) -> StorageError:
-        """The error as one of ours, with a plain sentence."""
+        """The error as a `StorageError` with a plain sentence."""
         if isinstance(error, StorageError):
             return error
         if isinstance(error, psycopg.Error):
@@ -261,6 +266,6 @@ class SharedPort:
         raise error
 
     def close(self) -> None:
-        """Close the connection; one that is lost is closed already."""
+        """Close the connection; a lost one needs no closing."""
         with suppress(psycopg.Error):
             self._raw.close()

@@ -96,7 +96,7 @@ class SharedDatabase:
             raise
         finally:
             if self._is_closed:
-                # A thread that nobody waits for any more has brought a line back.
+                # An abandoned thread has returned a connection.
                 self._readers.dispose()
 
     def rows(self, query: str, values: Mapping[str, object]) -> list[Any]:

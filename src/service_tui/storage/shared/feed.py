@@ -1,4 +1,4 @@
-"""The journal of a world as it grows: followers wait here for rows that a leader has committed.
+"""The growing journal of a world: followers wait here for rows that the leader has committed.
 
 A notification wakes them. It carries nothing and may be lost: what is new is read from the table,
 and looked for now and then without being woken.

@@ -1,4 +1,4 @@
-"""Who leads a world: a lock of the server, an epoch, and a beat.
+"""The lead of a world: a lock on the server, an epoch, and a regular renewal.
 
 The lock belongs to a connection of its own and ends with it. The epoch fences: a former leader can
 begin no transaction. The beat distinguishes a leader that has stopped from one that works; its
@@ -29,7 +29,7 @@ CERTAIN_S: Final = 1.4
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """Who leads. `address` is None until it serves; `silent_s` since its last beat.
+    """The leader of a world. `address` is None until it serves; `silent_s` since its last renewal.
 
     `operator_hash` is that of the operator's key of this world, empty before the first leader.
     """
@@ -69,7 +69,7 @@ class Leadership:
         """The epoch that this process leads; None while another one does."""
 
     def try_lead(self) -> int | None:
-        """Take the lead if nobody has it.
+        """Take the lead if no process has it.
 
         Returns:
             The new epoch, None while another process leads.
@@ -80,8 +80,8 @@ class Leadership:
         begun = self._monotonic()
         with self._call():
             raw = self._connection()
-            (is_held,) = _one(raw, "SELECT pg_try_advisory_lock(%s)", [self._place.lock_key])
-            if not is_held:
+            (is_ours,) = _one(raw, "SELECT pg_try_advisory_lock(%s)", [self._place.lock_key])
+            if not is_ours:
                 return None
             with raw.transaction():
                 (epoch,) = _one(
@@ -145,7 +145,7 @@ class Leadership:
             raise NotLeadingError("who leads this world is not certain at the moment; try again")
 
     def leader(self) -> Leader | None:
-        """Who leads by the database; None before the first one.
+        """The leader that the database names; None before the first one.
 
         Raises:
             StorageError: the database does not answer.

@@ -1,4 +1,4 @@
-"""The roll of processes that serve several worlds of one database: how many are there now."""
+"""Counts the running processes that serve several worlds of one database."""
 
 from contextlib import suppress
 from threading import Lock

@@ -82,7 +82,7 @@ def ensure(place: WorldPlace, *, upgrade: bool = False, any_encoding: bool = Fal
         NewerSchemaError: a newer program made them.
     """
     with connect(place, "schema") as raw, as_shared_error():
-        # Before the lock: it would be left behind in a session that is somebody else's.
+        # Before the lock, which would be left behind in another client's session.
         refuse_split_sessions(place, raw)
         raw.execute("SELECT pg_advisory_lock(%s)", [MAKING])
         if not any_encoding:

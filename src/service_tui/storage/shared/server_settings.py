@@ -1,4 +1,4 @@
-"""What a PostgreSQL server is set to, where a world depends on it."""
+"""Reads the settings of a PostgreSQL server that a world depends on."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""The world's statements, written for SQLite, as PostgreSQL's driver takes them."""
+"""Translates SQLite statements for PostgreSQL's driver."""
 
 import re
 from functools import lru_cache

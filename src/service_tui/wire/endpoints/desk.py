@@ -20,6 +20,14 @@ SET_SPEED = Endpoint(
     role=PersonRole.SUPERVISOR,
     summary="Set the pace of the offline world",
 )
+STEP = Endpoint(
+    "POST",
+    f"{DESK}/world/step",
+    world.WorldBody,
+    request=world.StepRequest,
+    role=PersonRole.SUPERVISOR,
+    summary="Move a world on a history on by so many seconds, at once",
+)
 TAPE = Endpoint(
     "GET",
     f"{DESK}/markets/{{market_id}}/tape",
@@ -115,6 +123,7 @@ DESK_RESET_REACTOR = Endpoint(
 ALL_DESK: Final = (
     WORLD,
     SET_SPEED,
+    STEP,
     TAPE,
     DESK_AGENTS,
     DESK_PATCH_AGENT,

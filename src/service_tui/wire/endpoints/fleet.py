@@ -1,4 +1,4 @@
-"""The endpoints of the fleet: leashes, trades that wait, and what each agent did.
+"""The endpoints of the fleet: permissions, pending trades, and each agent's actions.
 
 `endpoints` lists them with the others.
 """
@@ -9,7 +9,7 @@ from service_tui.terms import PersonRole, Plan
 from service_tui.wire import alerts, fleet, holdings, limits, needs, outcomes, positions, trades
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
-HELD_TRADES = Endpoint(
+PENDING_TRADES = Endpoint(
     "GET",
     f"{SDK}/trades/held",
     fleet.HeldTradesBody,
@@ -39,7 +39,7 @@ DESK_FREE_LEASH = Endpoint(
     role=PersonRole.SUPERVISOR,
     summary="Take a leash off",
 )
-DESK_HELD = Endpoint(
+DESK_PENDING_TRADES = Endpoint(
     "GET",
     f"{DESK}/held",
     fleet.HeldTradesBody,
@@ -167,11 +167,11 @@ DESK_SET_LIMIT = Endpoint(
 )
 
 ALL_FLEET: Final = (
-    HELD_TRADES,
+    PENDING_TRADES,
     DESK_LEASHES,
     DESK_SET_LEASH,
     DESK_FREE_LEASH,
-    DESK_HELD,
+    DESK_PENDING_TRADES,
     DESK_APPROVE,
     DESK_REFUSE,
     DESK_AGENT_TRADES,

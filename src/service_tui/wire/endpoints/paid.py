@@ -1,4 +1,4 @@
-"""Endpoints whose every call is paid for. Source: wire reference, 7."""
+"""Endpoints that charge for every call. Source: wire reference, 7."""
 
 from typing import Final
 

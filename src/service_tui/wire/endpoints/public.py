@@ -49,6 +49,9 @@ class HealthBody(WireModel):
     status: Line
     timestamp: Moment
     version: Line
+    # ours: what the offline world is, "invented" or the name of a history, and its own time.
+    world: Line | None = None
+    world_time: Moment | None = None
 
 
 HEALTH = Endpoint(

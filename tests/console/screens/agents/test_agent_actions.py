@@ -361,3 +361,29 @@ def test_the_other_list_and_the_export() -> None:
     assert screen.calls == [("toggle_class", "-all")]
     press(screen, "export")
     assert screen.given == [ExportData()]
+
+
+@pytest.mark.parametrize(
+    ("key", "stop", "start", "field"),
+    [
+        ("pause", AgentAct.PAUSE, AgentAct.RESUME, "paused"),
+        ("suspend", AgentAct.SUSPEND, AgentAct.READMIT, "suspended"),
+    ],
+)
+def test_marked_agents_are_stopped_at_once_and_started_after_one_question(
+    key: str, stop: AgentAct, start: AgentAct, field: str
+) -> None:
+    running, stopped = replace(HERON, **{field: False}), replace(MOSS, **{field: True})
+    screen = StubScreen(STATE, (OWN,), marked=(running, stopped))
+    press(screen, key)
+    assert screen.given == [Govern(stop, HERON.agent_id, HERON.name)]
+    assert not screen.opened
+    both = (replace(running, **{field: True}), stopped)
+    screen = StubScreen(STATE, (OWN,), marked=both)
+    press(screen, key)
+    assert not screen.given
+    decline(screen)
+    assert not screen.given
+    assert "2 agents" in screen.question.body.plain
+    confirm(screen)
+    assert screen.given == [Govern(start, one.agent_id, one.name) for one in both]

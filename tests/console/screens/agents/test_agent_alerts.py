@@ -68,7 +68,7 @@ def test_the_pane_lists_the_alerts_with_their_last_firing() -> None:
     state = alerted(FIRED, alert_of("aa2", action=ACTION.TELL))
     text = describe(HERON, ViewContext.of(state, NOW, 100)).plain
     assert "▲ day loss of 250.00, then pause it  fired 1m ago, 2 times" in text
-    assert "○ day loss of 250.00, then alert  never fired" in text
+    assert "○ day loss of 250.00, then tell you  never fired" in text
     masked = replace(ViewContext.of(state, NOW, 100), masked=True)
     assert "250.00" not in describe(HERON, masked).plain
 

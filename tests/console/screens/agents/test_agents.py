@@ -1,10 +1,12 @@
+"""The agents screen: table, one agent in full, skills, and actions."""
+
 import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from textual.widgets import Button, Static
+from textual.widgets import Static
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
@@ -12,17 +14,14 @@ from kit.samples.fleet import fleet_state, leash_of, limits_of, sample_supervisi
 from kit.samples.reactor import reactor_state
 from service_tui.console import formats
 from service_tui.console.forms.about import About
-from service_tui.console.forms.choose_plan import ChoosePlan
-from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.leash_form import LeashForm
 from service_tui.console.forms.secret import Secret
-from service_tui.console.keys import KEYS, key_named
+from service_tui.console.keys import KEYS
 from service_tui.console.screens.agents.detail import describe, history_text
 from service_tui.console.screens.agents.pane import LOADING, NO_POINTS, AgentPane
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.dialog import ARMED_AFTER_S
-from service_tui.desk.commands.agents import AgentAct, Govern, WatchAgent
+from service_tui.desk.commands.agents import WatchAgent
 from service_tui.desk.commands.settings import Forget, SetPreference
 from service_tui.desk.slices.agents import AgentDetailView, FleetView, RevealedView, VenueMoneyView
 from service_tui.desk.slices.positions import PositionView
@@ -61,12 +60,6 @@ async def at(seen: Running, agent_id: str, *keys: str) -> None:
     await seen.press(*keys)
 
 
-async def confirmed(seen: Running) -> None:
-    assert isinstance(seen.app.screen, Confirm)
-    await seen.pilot.pause(ARMED_AFTER_S * 2)
-    await seen.press("y")
-
-
 def without_rows(state: DeskState) -> DeskState:
     return replace(state, fleet=FleetView((), Plan.PRO, 10), fills=())
 
@@ -102,16 +95,6 @@ def test_the_desk_is_asked_once_for_the_agent_in_focus(embedded: bool) -> None: 
 
 
 # -- what is seen -------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [(60, 18), (80, 24), (160, 50), (250, 70)])
-async def test_every_agent_is_seen_at_every_size(size: tuple[int, int]) -> None:
-    async with running(SERVED, first="agents", size=size) as seen:
-        text = seen.text
-        for name in ("heron", "moss-runner", "tide [/red]", "suspended", "paused"):
-            assert name in text
-        assert ("P&L today" in text) is (size[0] >= 120)
 
 
 @pytest.mark.slow
@@ -295,7 +278,7 @@ async def test_of_another_service_the_agents_whose_skills_run_here_are_led_and_n
     None
 ):
     service = replace(STATE.service, embedded=False)
-    view = replace(sample_supervision(), held=())
+    view = replace(sample_supervision(), pending_trades=())
     away = replace(without_rows(STATE), fleet=None, service=service, supervision=view)
     async with running(away, first="agents", size=(120, 40)) as seen:
         assert set(rows(seen)) == {"heron", "moss-runner"}
@@ -306,14 +289,6 @@ async def test_of_another_service_the_agents_whose_skills_run_here_are_led_and_n
         assert isinstance(seen.app.screen, LeashForm)
         await seen.press("escape", "H")
         assert len(given(seen)) == 1
-
-
-@pytest.mark.slow
-async def test_amounts_are_masked_in_private() -> None:
-    private = replace(STATE, preferences={**STATE.preferences, "privacy": "on"})
-    async with running(private, first="agents", size=(160, 50)) as seen:
-        assert "8,343.99" not in seen.text
-        assert "22.79" not in seen.text
 
 
 @pytest.mark.slow
@@ -369,91 +344,6 @@ def test_the_claim_page_says_where_the_code_comes_from() -> None:
 
 
 @pytest.mark.slow
-async def test_stopping_asks_nothing_and_letting_go_on_asks() -> None:
-    async with running(STATE, first="agents") as seen:
-        await at(seen, HERON.agent_id, "H")
-        await at(seen, HERON.agent_id, "B")
-        assert given(seen) == [
-            Govern(AgentAct.PAUSE, HERON.agent_id, HERON.name),
-            Govern(AgentAct.SUSPEND, HERON.agent_id, HERON.name),
-        ]
-        seen.doors.submitted.clear()
-        await at(seen, TIDE.agent_id, "H")
-        assert given(seen) == []
-        await confirmed(seen)
-        await at(seen, MOSS.agent_id, "B")
-        await confirmed(seen)
-        assert given(seen) == [
-            Govern(AgentAct.RESUME, TIDE.agent_id, TIDE.name),
-            Govern(AgentAct.READMIT, MOSS.agent_id, MOSS.name),
-        ]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("agent", "key", "act"),
-    [
-        (TIDE, "C", AgentAct.CLAIM),
-        (HERON, "K", AgentAct.NEW_KEY),
-        (DESK, "K", AgentAct.NEW_KEY),
-        (HERON, "delete", AgentAct.RETIRE),
-    ],
-)
-async def test_what_cannot_be_undone_is_asked_first(agent: object, key: str, act: AgentAct) -> None:
-    wanted = agent
-    async with running(STATE, first="agents") as seen:
-        await at(seen, wanted.agent_id, key)
-        assert wanted.name in seen.text
-        await seen.press("enter")
-        assert given(seen) == []
-        await at(seen, wanted.agent_id, key)
-        await confirmed(seen)
-        assert given(seen) == [Govern(act, wanted.agent_id, wanted.name)]
-
-
-@pytest.mark.slow
-async def test_a_claim_code_is_made_without_a_question() -> None:
-    async with running(STATE, first="agents") as seen:
-        await at(seen, TIDE.agent_id, "c")
-        assert given(seen) == [Govern(AgentAct.CODE, TIDE.agent_id, TIDE.name)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("agent", "key", "why"),
-    [
-        (HERON, "C", "already claimed"),
-        (HERON, "c", "already claimed"),
-    ],
-)
-async def test_what_does_not_apply_is_said(agent: object, key: str, why: str) -> None:
-    wanted = agent
-    async with running(STATE, first="agents") as seen:
-        await at(seen, wanted.agent_id, key)
-        assert given(seen) == []
-        assert any(why in said for said in seen.toasts)
-
-
-@pytest.mark.slow
-async def test_a_plan_is_chosen_by_its_digit_or_by_a_click() -> None:
-    async with running(STATE, first="agents") as seen:
-        await at(seen, HERON.agent_id, "P")
-        assert isinstance(seen.app.screen, ChoosePlan)
-        assert "default" in seen.text
-        await seen.press("3")
-        assert given(seen) == [Govern(AgentAct.PLAN, HERON.agent_id, HERON.name, Plan.ELITE)]
-        seen.doors.submitted.clear()
-        await seen.press("N")
-        seen.app.screen.query_one("#plan-free", Button).press()
-        await seen.pilot.pause()
-        assert given(seen) == [Govern(AgentAct.PLAN, plan=Plan.FREE)]
-        seen.doors.submitted.clear()
-        await at(seen, HERON.agent_id, "P", "2")
-        await at(seen, HERON.agent_id, "P", "escape")
-        assert given(seen) == []
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(("key", "digit", "present"), [("P", "1", "free"), ("N", "3", "elite")])
 async def test_the_present_plan_is_marked_and_choosing_it_changes_nothing(
     key: str, digit: str, present: str
@@ -467,26 +357,6 @@ async def test_the_present_plan_is_marked_and_choosing_it_changes_nothing(
         assert re.findall(r"● (free|pro|elite)\b", seen.text) == [present]
         await seen.press(digit)
         assert given(seen) == []
-
-
-@pytest.mark.slow
-async def test_a_row_that_vanished_is_never_acted_on() -> None:
-    async with running(STATE, first="agents") as seen:
-        screen(seen).focus_row(HERON.agent_id)
-        rest = tuple(agent for agent in STATE.fleet.agents if agent is not HERON)
-        await seen.bring(replace(STATE, fleet=replace(STATE.fleet, agents=rest)))
-        await seen.press("H")
-        assert given(seen) == []
-
-
-@pytest.mark.slow
-async def test_a_read_only_desk_greys_every_act() -> None:
-    looking = replace(STATE, service=replace(STATE.service, read_only=True))
-    async with running(looking, first="agents") as seen:
-        for key in "HCOPAKB":
-            await at(seen, TIDE.agent_id, key)
-        assert given(seen) == []
-        assert "read-only" in screen(seen).disabled_reason(key_named("agents.pause"))
 
 
 # -- secrets ------------------------------------------------------------------------------------

@@ -2,14 +2,15 @@
 
 import pytest
 
-from kit.console.pictures import SIZES, seen
-from kit.console.snapshot import assert_snapshot
+from kit.console.pictures import assert_at_sizes
 from kit.samples.fleet import fleet_state, returns_state
 
 PICTURES = {
     "fleet": ("j", "j"),
     "page": ("j", "j", "enter"),
     "leash": ("j", "j", "l"),
+    "alerts": ("j", "j", "w"),
+    "alert_form": ("j", "j", "w", "n"),
     "start": ("n",),
     "approval": ("ampersand", "enter"),
     "approvals": ("ampersand",),
@@ -17,15 +18,13 @@ PICTURES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", PICTURES)
-async def test_the_agents_look_as_they_are_meant_to(name: str, size: tuple[int, int]) -> None:
-    async with seen(fleet_state(), PICTURES[name], size, "agents") as (pilot, _):
-        await assert_snapshot(pilot, f"agents_{name}_{size[0]}x{size[1]}")
+async def test_the_agents_look_as_they_are_meant_to(name: str) -> None:
+    keys = PICTURES[name]
+    await assert_at_sizes(fleet_state(), keys, f"agents_{name}", "agents", anew=name == "page")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_returns_look_as_they_are_meant_to(size: tuple[int, int]) -> None:
-    async with seen(returns_state(), ("j", "j", "enter"), size, "agents") as (pilot, _):
-        await assert_snapshot(pilot, f"agents_returns_{size[0]}x{size[1]}")
+async def test_returns_look_as_they_are_meant_to() -> None:
+    keys = PICTURES["page"]
+    await assert_at_sizes(returns_state(), keys, "agents_returns", "agents", anew=True)

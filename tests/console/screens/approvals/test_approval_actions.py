@@ -7,14 +7,14 @@ import pytest
 
 from kit.console.acting import StubScreen, confirm, decline, perform
 from kit.samples.desk import NOW
-from kit.samples.fleet import fleet_state, held_of, leash_of
+from kit.samples.fleet import fleet_state, leash_of, pending_trade_of
 from service_tui.console.forms.approval_bound import first_bound
 from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.leash_form import THRESHOLD, LeashForm
 from service_tui.console.messages import ApprovalRequested, GoTo
 from service_tui.console.screens.approvals.actions import ACTIONS, approvable, lost_edge_text
 from service_tui.desk.agents.refused_today import RULE
-from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld
+from service_tui.desk.commands.agents import ApproveTrade, RefuseTrade
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.supervision import approval_text
@@ -22,14 +22,14 @@ from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Venue
 from service_tui.units import ONE, Micros
 
-FIRST = held_of("h1", amount=Micros(2 * ONE))
-SECOND = held_of("h2", amount=Micros(3 * ONE), agent_id="a-3", agent_name="moss-runner")
-THIRD = held_of("h3", amount=Micros(4 * ONE))
+FIRST = pending_trade_of("h1", amount=Micros(2 * ONE))
+SECOND = pending_trade_of("h2", amount=Micros(3 * ONE), agent_id="a-3", agent_name="moss-runner")
+THIRD = pending_trade_of("h3", amount=Micros(4 * ONE))
 PLAIN = fleet_state()
 STATE = replace(
     PLAIN,
     supervision=replace(
-        PLAIN.supervision, held=(FIRST, SECOND, THIRD), leashes=(leash_of(budget=None),)
+        PLAIN.supervision, pending_trades=(FIRST, SECOND, THIRD), leashes=(leash_of(budget=None),)
     ),
 )
 
@@ -42,8 +42,8 @@ def press(screen: StubScreen, key: str) -> str:
     return perform(screen, ACTIONS, f"approvals.{key}")
 
 
-def refused(*trades: Any) -> list[RefuseHeld]:
-    return [RefuseHeld(one.held_id, approval_text(one)) for one in trades]
+def refused(*trades: Any) -> list[RefuseTrade]:
+    return [RefuseTrade(one.pending_id, approval_text(one)) for one in trades]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_one_trade_is_opened_before_it_is_decided(key: str, *, refuses: bool) ->
     assert not press(screen, key)
     (message,) = screen.posted
     assert isinstance(message, ApprovalRequested)
-    assert (message.held_id, message.refuse) == ("h2", refuses)
+    assert (message.pending_id, message.refuse) == ("h2", refuses)
     assert not screen.given
     assert not screen.opened
 
@@ -78,7 +78,7 @@ def test_marked_trades_are_approved_after_one_question() -> None:
     assert not screen.table.calls
     confirm(screen)
     assert screen.given == [
-        ApproveHeld(one.held_id, approval_text(one), not_above=first_bound(one))
+        ApproveTrade(one.pending_id, approval_text(one), not_above=first_bound(one))
         for one in (FIRST, THIRD)
     ]
     assert screen.table.calls == ["clear_marks"]
@@ -110,7 +110,7 @@ def test_only_what_still_waits_is_decided() -> None:
     assert (screen.question.title, screen.question.confirm) == ("Refuse these trades?", "refuse")
     body = "Nothing is traded. Each agent gets a refusal as the answer to its order."
     assert screen.question.body.plain == body
-    screen.state = replace(STATE, supervision=replace(STATE.supervision, held=(SECOND,)))
+    screen.state = replace(STATE, supervision=replace(STATE.supervision, pending_trades=(SECOND,)))
     confirm(screen)
     assert screen.given == refused(SECOND)
 
@@ -119,10 +119,10 @@ def test_what_cannot_be_approved_together_is_left_out_and_why() -> None:
     late = replace(SECOND, expires_at=NOW)
     view = on(FIRST).view
     assert approvable((FIRST, late), view) == ((FIRST,), "1 expired")
-    moved = replace(FIRST, held_id="moved", asked=0.40, average=0.55, price_limit=None)
+    moved = replace(FIRST, pending_id="moved", asked=0.40, average=0.55, price_limit=None)
     assert approvable((moved, FIRST), view) == ((FIRST,), "1 beyond their price, review each")
     market = next(iter(STATE.markets.values()))
-    over = replace(FIRST, held_id="over", market_id=market.market_id)
+    over = replace(FIRST, pending_id="over", market_id=market.market_id)
     closed = {market.market_id: replace(market, status=MarketStatus.CLOSED)}
     ended = on(FIRST, state=replace(STATE, markets=closed)).view
     assert approvable((over, FIRST), ended) == ((FIRST,), "1 of ended markets")
@@ -130,7 +130,7 @@ def test_what_cannot_be_approved_together_is_left_out_and_why() -> None:
     assert approvable((dear, FIRST), view) == ((FIRST,), "1 over budget or cash")
     sale = replace(dear, action=Action.SELL)
     assert approvable((sale, FIRST), view) == ((sale, FIRST), "")
-    real = [replace(FIRST, held_id=f"r{place}", venue=Venue.EVM) for place in range(2)]
+    real = [replace(FIRST, pending_id=f"r{place}", venue=Venue.EVM) for place in range(2)]
     attached = replace(STATE, service=replace(STATE.service, embedded=False))
     able, left_out = approvable((*real, FIRST), on(FIRST, state=attached).view)
     assert (able, left_out) == ((FIRST,), "2 of real money, review each")
@@ -227,7 +227,7 @@ def test_without_a_trade_nothing_is_done(key: str) -> None:
 
 
 def test_without_waiting_trades_none_is_marked() -> None:
-    state = replace(STATE, supervision=replace(STATE.supervision, held=()))
+    state = replace(STATE, supervision=replace(STATE.supervision, pending_trades=()))
     assert press(on(state=state), "mark_all") == "no approvals pending"
 
 

@@ -7,11 +7,10 @@ import pytest
 
 from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
-from kit.samples.fleet import held_of, leash_of, sample_supervision
+from kit.samples.fleet import leash_of, pending_trade_of, sample_supervision
 from service_tui.console import formats
 from service_tui.console.forms.approval import ApprovalForm, why_text
 from service_tui.console.forms.confirm_many import ConfirmMany
-from service_tui.console.forms.leash_form import LeashForm
 from service_tui.console.screens.approvals.actions import approvable
 from service_tui.console.screens.approvals.detail import position_of
 from service_tui.console.screens.approvals.table import APPROVALS
@@ -19,12 +18,11 @@ from service_tui.console.signs import edge_now, signs_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
 from service_tui.desk.agents.refused_today import REASON, RULE, refused_today
-from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
-from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.commands.agents import ApproveTrade, RefuseTrade
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import LeashMode, Side, Venue
+from service_tui.terms import Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 FULL = replace(seen_before(sample_state()), supervision=sample_supervision())
@@ -32,12 +30,14 @@ ROOM = leash_of(budget=None)
 DAY = f"{int(NOW // 86_400)}"
 
 
-def waiting(*held: HeldView, state: DeskState = FULL) -> DeskState:
-    return replace(state, supervision=replace(state.supervision, leashes=(ROOM,), held=held))
+def waiting(*pending: PendingTradeView, state: DeskState = FULL) -> DeskState:
+    return replace(
+        state, supervision=replace(state.supervision, leashes=(ROOM,), pending_trades=pending)
+    )
 
 
 TEN = tuple(
-    held_of(f"h{place}", question=f"question {place}", amount=Micros(place * ONE))
+    pending_trade_of(f"h{place}", question=f"question {place}", amount=Micros(place * ONE))
     for place in range(1, 11)
 )
 
@@ -50,7 +50,7 @@ def with_agent(state: DeskState, **changed: Any) -> DeskState:
     """The state with another view of the agent whose trades wait."""
     assert state.fleet is not None
     agents = tuple(
-        replace(one, **changed) if one.agent_id == held_of().agent_id else one
+        replace(one, **changed) if one.agent_id == pending_trade_of().agent_id else one
         for one in state.fleet.agents
     )
     assert agents != state.fleet.agents
@@ -71,30 +71,17 @@ async def test_ten_trades_are_approved_with_four_keys() -> None:
         assert isinstance(seen.app.screen, ConfirmMany)
         await armed(seen)
         await seen.press("y")
-        assert {one.held_id for one in given(seen, ApproveHeld)} == {one.held_id for one in TEN}
-        assert given(seen, RefuseHeld) == []
-
-
-@pytest.mark.slow
-async def test_ten_trades_are_approved_with_the_mouse() -> None:
-    async with running(waiting(*TEN), first="portfolio", size=(120, 40)) as seen:
-        await seen.click("& 10 approvals")
-        await seen.until(lambda: seen.app.front.name_in_keys == "approvals")
-        # The line of keys has no room for this one: the name of the screen lists them all.
-        await seen.pilot.click(offset=(3, len(seen.lines) - 2))
-        await seen.click("mark all")
-        await seen.click("a approve")
-        await seen.until(lambda: isinstance(seen.app.screen, ConfirmMany))
-        await armed(seen)
-        await seen.pilot.click("#confirm-yes")
-        await seen.until(lambda: len(given(seen, ApproveHeld)) == len(TEN))
+        assert {one.pending_id for one in given(seen, ApproveTrade)} == {
+            one.pending_id for one in TEN
+        }
+        assert given(seen, RefuseTrade) == []
 
 
 @pytest.mark.slow
 async def test_a_row_has_its_fields_and_the_pane_says_what_happens_without_an_answer() -> None:
     signs = {"edge": 0.07, "confidence": 0.62}
-    one = replace(held_of("h1"), signal_data=signs, expires_at=Timestamp(NOW + 240))
-    both = waiting(one, held_of("h2", question="another"))
+    one = replace(pending_trade_of("h1"), signal_data=signs, expires_at=Timestamp(NOW + 240))
+    both = waiting(one, pending_trade_of("h2", question="another"))
     async with running(both, first="portfolio", size=(160, 50)) as seen:
         await seen.press("ampersand")
         shown = seen.text
@@ -105,7 +92,7 @@ async def test_a_row_has_its_fields_and_the_pane_says_what_happens_without_an_an
 
 def test_the_edge_is_that_of_the_price_now() -> None:
     signs = {"edge": 0.017, "probability": 0.068}
-    trade = held_of(side=Side.NO, price=0.9923, signal_data=signs)
+    trade = pending_trade_of(side=Side.NO, price=0.9923, signal_data=signs)
     assert edge_now(trade) == pytest.approx(-0.0603)
     (column,) = (one for one in APPROVALS.columns if one.id == "edge")
     view = ViewContext.of(waiting(trade), NOW, 100)
@@ -122,7 +109,9 @@ def test_the_edge_is_that_of_the_price_now() -> None:
 
 @pytest.mark.parametrize("value", [True, 62, -0.1, 1e300, 10**400, "much"])
 def test_a_confidence_that_is_none_is_unknown(value: float | str) -> None:
-    trade = held_of(side=Side.NO, price=0.9, signal_data={"edge": 0.01, "confidence": value})
+    trade = pending_trade_of(
+        side=Side.NO, price=0.9, signal_data={"edge": 0.01, "confidence": value}
+    )
     column = next(one for one in APPROVALS.columns if one.id == "confidence")
     state = waiting(trade)
     assert column.cell(trade, ViewContext.of(state, NOW, 100)).plain == formats.NOT_KNOWN
@@ -132,7 +121,7 @@ def test_a_confidence_that_is_none_is_unknown(value: float | str) -> None:
 
 def test_an_edge_beyond_every_price_is_unknown_and_long_numbers_are_short() -> None:
     signs = {"edge": 1e300, "count": 10**400, "down": -(10**16), "n": 7, "x": 1e300}
-    trade = held_of(side=Side.NO, price=0.9, signal_data=signs)
+    trade = pending_trade_of(side=Side.NO, price=0.9, signal_data=signs)
     column = next(one for one in APPROVALS.columns if one.id == "edge")
     assert column.cell(trade, ViewContext.of(waiting(trade), NOW, 100)).plain == formats.NOT_KNOWN
     assert signs_text(signs) == (
@@ -146,10 +135,10 @@ async def test_marked_trades_are_refused_together_and_one_with_its_reason() -> N
         await seen.press("ampersand", "space", "space", "d")
         await armed(seen)
         await seen.press("y")
-        assert len(given(seen, RefuseHeld)) == 2
+        assert len(given(seen, RefuseTrade)) == 2
         await seen.press("d", *"thin", "enter")
-        assert given(seen, RefuseHeld)[-1].reason == "thin"
-        assert given(seen, ApproveHeld) == []
+        assert given(seen, RefuseTrade)[-1].reason == "thin"
+        assert given(seen, ApproveTrade) == []
 
 
 @pytest.mark.slow
@@ -159,14 +148,14 @@ async def test_enter_reviews_and_leaving_goes_back_to_the_list() -> None:
         assert isinstance(seen.app.screen, ApprovalForm)
         await seen.press("escape")
         assert seen.app.front.name_in_keys == "approvals"
-        assert given(seen, ApproveHeld) == []
+        assert given(seen, ApproveTrade) == []
 
 
 def test_real_money_and_what_is_over_its_means_is_left_out_of_one_answer() -> None:
     service = replace(FULL.service, embedded=False)
-    real = replace(held_of("h1"), venue=Venue.EVM)
-    rich = held_of("h2", amount=Micros(10**15))
-    able = held_of("h3", amount=Micros(ONE))
+    real = replace(pending_trade_of("h1"), venue=Venue.EVM)
+    rich = pending_trade_of("h2", amount=Micros(10**15))
+    able = pending_trade_of("h3", amount=Micros(ONE))
     state = waiting(real, rich, able, state=replace(FULL, service=service))
     listed, left_out = approvable((real, rich, able), ViewContext.of(state, NOW))
     assert listed == (able,)
@@ -180,27 +169,27 @@ def test_trades_of_one_answer_share_cash_and_budget() -> None:
     )
     listed, left_out = approvable(TEN, ViewContext.of(replace(state, supervision=budget), NOW))
     # 1, 2 and 3 of the 7 $SIM that are left; 4 and the later ones do not fit.
-    assert [one.held_id for one in listed] == ["h1", "h2", "h3"]
+    assert [one.pending_id for one in listed] == ["h1", "h2", "h3"]
     assert left_out == "7 over budget or cash"
     few = with_agent(state, cash=Micros(6 * ONE))
     listed, left_out = approvable(TEN[::-1], ViewContext.of(few, NOW))
-    assert [one.held_id for one in listed] == ["h6"]
+    assert [one.pending_id for one in listed] == ["h6"]
     assert left_out == "9 over budget or cash"
 
 
 def test_expired_trades_are_named_as_the_reason() -> None:
-    trade = held_of()
+    trade = pending_trade_of()
     late = Timestamp(NOW + trade.left_s(NOW) + 1)
     assert approvable((trade,), ViewContext.of(waiting(trade), late)) == ((), "1 expired")
 
 
 def test_an_own_position_that_is_not_read_is_not_none() -> None:
-    state = replace(with_agent(waiting(held_of()), is_own=True), positions=())
-    assert position_of(held_of(), ViewContext.of(state, NOW)) == (None, True)
+    state = replace(with_agent(waiting(pending_trade_of()), is_own=True), positions=())
+    assert position_of(pending_trade_of(), ViewContext.of(state, NOW)) == (None, True)
     unread = replace(
         state, seen={topic: at for topic, at in state.seen.items() if topic != Topic.POSITIONS}
     )
-    assert position_of(held_of(), ViewContext.of(unread, NOW)) == (None, False)
+    assert position_of(pending_trade_of(), ViewContext.of(unread, NOW)) == (None, False)
 
 
 @pytest.mark.slow
@@ -210,24 +199,7 @@ async def test_what_was_decided_elsewhere_is_not_decided_again() -> None:
         await armed(seen)
         await seen.bring(waiting(*TEN[1:3]))
         await seen.press("y")
-        assert {one.held_id for one in given(seen, ApproveHeld)} == {"h2", "h3"}
-
-
-@pytest.mark.slow
-async def test_an_agent_is_refused_for_the_day_and_may_ask_again() -> None:
-    async with running(waiting(*TEN[:2]), first="portfolio", size=(120, 40)) as seen:
-        await seen.press("ampersand", "t")
-        assert "until midnight UTC" in seen.text
-        await armed(seen)
-        await seen.press("y")
-        (rule,) = [one for one in given(seen, SetPreference) if one.name.startswith(RULE)]
-        assert rule == SetPreference(f"{RULE}{TEN[0].agent_id}", DAY)
-        assert len(given(seen, RefuseHeld)) == 2
-        ruled = replace(FULL, preferences={**FULL.preferences, rule.name: rule.value})
-        await seen.bring(waiting(TEN[5], state=ruled))
-        assert "refused today: " in seen.text
-        await seen.press("u")
-        assert given(seen, SetPreference)[-1] == SetPreference(rule.name, "")
+        assert {one.pending_id for one in given(seen, ApproveTrade)} == {"h2", "h3"}
 
 
 def test_a_refusal_for_the_day_ends_with_it() -> None:
@@ -235,16 +207,3 @@ def test_a_refusal_for_the_day_ends_with_it() -> None:
     assert refused_today(state, NOW) == ("a-1",)
     assert refused_today(state, Timestamp(NOW + 86_400)) == ()
     assert REASON
-
-
-@pytest.mark.slow
-async def test_always_up_to_this_amount_opens_the_leash_with_it() -> None:
-    async with running(waiting(*TEN[:2]), first="portfolio", size=(120, 40)) as seen:
-        await seen.press("ampersand", "l")
-        assert isinstance(seen.app.screen, LeashForm)
-        assert seen.app.screen.typed("leash-threshold") == "1.00"
-        await seen.press("enter")
-        await armed(seen)
-        await seen.press("enter")
-        (order,) = given(seen, SetLeash)
-        assert (order.mode, order.threshold) == (LeashMode.ASK, Micros(ONE))

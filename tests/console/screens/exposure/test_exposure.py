@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kit.console.doors import Running, running, seen_before
-from kit.console.pictures import SIZES, seen
-from kit.console.snapshot import assert_snapshot
+from kit.console.pictures import assert_at_sizes
 from kit.samples.holdings import holdings_state
 from service_tui.desk.commands.agents import SetExposureLimit, WatchHoldings
 from service_tui.desk.slices.holdings import LimitView
@@ -116,12 +115,9 @@ PICTURES: dict[str, tuple[str, ...]] = {"groups": (), "calendar": ("o",), "held"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", PICTURES)
-async def test_exposure_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
-    state: DeskState = STATE
-    async with seen(state, PICTURES[name], size, "exposure") as (pilot, _):
-        await assert_snapshot(pilot, f"exposure_{name}_{size[0]}x{size[1]}")
+async def test_exposure_looks_as_it_is_meant_to(name: str) -> None:
+    await assert_at_sizes(STATE, PICTURES[name], f"exposure_{name}", "exposure")
 
 
 def limited(state: DeskState, cost_max: float, *, refuses: bool = True) -> DeskState:

@@ -1,3 +1,5 @@
+"""The texts on a market's news and public trades."""
+
 from dataclasses import replace
 
 from kit.samples.desk import NOW

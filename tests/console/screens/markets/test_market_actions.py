@@ -230,3 +230,14 @@ async def test_a_market_without_a_book_has_none_to_choose_from() -> None:
         await seen.pilot.pause()
         await seen.press("shift+down")
         assert seen.toasts == ["! no order book here: only markets of real venues have one"]
+
+
+def test_marked_markets_are_starred_together_and_once_all_are_their_stars_go() -> None:
+    starred = replace(STATE, stars=frozenset({FREE.market_id}))
+    screen = StubScreen(starred, (), marked=(FREE, HELD))
+    press(screen, "star")
+    assert screen.given == [SetStar(HELD_ID, on=True)]
+    both = replace(STATE, stars=frozenset({FREE.market_id, HELD_ID}))
+    screen = StubScreen(both, (), marked=(FREE, HELD))
+    press(screen, "star")
+    assert screen.given == [SetStar(FREE.market_id, on=False), SetStar(HELD_ID, on=False)]

@@ -1,3 +1,5 @@
+"""The markets screen: list, filters, and the market in focus."""
+
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,13 +22,13 @@ from service_tui.console.screens.markets import detail as market_text
 from service_tui.console.screens.markets.detail import LOADING
 from service_tui.console.screens.markets.pane import REST_S
 from service_tui.console.screens.markets.screen import MarketsScreen
-from service_tui.desk.commands.settings import SetPreference, SetStar, WatchMarket
+from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.commands.trading import PlaceTrade, RequestQuote
 from service_tui.desk.slices.markets import DetailView, MarketView
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, MarketStatus, Venue
+from service_tui.terms import MarketStatus, Venue
 from service_tui.units import Micros, Probability, Timestamp
 
 STATE = sample_state(60)
@@ -164,36 +166,6 @@ ON_VENUES = replace(
 )
 
 
-@pytest.mark.slow
-async def test_one_venue_after_the_other_is_shown_and_then_all() -> None:
-    async with markets(ON_VENUES) as view:
-        every, chips = view.ids(), "#markets-chips"
-        assert " V venue  " in view.part(chips)
-        for kind, words in zip(KINDS, ("evm", "sol", "sim only"), strict=True):
-            await view.press("V")
-            assert view.rows()
-            assert {market.venues for market in view.rows()} == {kind}
-            assert f"V venue {words}  " in view.part(chips)
-        await view.press("V")
-        assert view.ids() == every
-        await view.pilot.click(chips, offset=(view.part(chips).index("V venue") + 2, 0))
-        assert {market.venues for market in view.rows()} == {KINDS[0]}
-        await view.press("escape")
-        assert view.ids() == every
-
-
-@pytest.mark.slow
-async def test_a_venue_is_searched_for_by_its_name() -> None:
-    async with markets(ON_VENUES) as view:
-        await view.press("slash")
-        await view.search("venue:sol")
-        assert view.rows()
-        assert {market.venues for market in view.rows()} == {KINDS[1]}
-        assert view.part("#filter-problem") == ""
-        await view.search("venue:so1")
-        assert "sol_venue" in view.part("#filter-problem")
-
-
 MARKS = {KINDS[0]: "EVM", KINDS[1]: "SOL", KINDS[2]: "sim"}
 
 
@@ -230,23 +202,6 @@ async def test_the_pane_shows_where_a_market_trades(size: tuple[int, int]) -> No
 
 
 @pytest.mark.slow
-async def test_the_list_takes_the_room_of_the_pane_and_gives_it_back() -> None:
-    async with markets(ON_VENUES, WIDE) as view:
-        before = view.screen.table.size.width
-        await view.press("vertical_line")
-        assert not view.screen.pane.display
-        await until(view.pilot, lambda: view.screen.table.size.width == WIDE[0])
-        lines = view.screen.table.render_lines(view.screen.table.size.region)
-        assert " venue " in lines[0].text
-        await view.press("vertical_line")
-        assert view.screen.pane.display
-        await until(view.pilot, lambda: view.screen.table.size.width == before)
-    async with markets(ON_VENUES, SMALL) as view:
-        await view.press("vertical_line")
-        assert any("no detail beside the list" in text for text in view.app.said)
-
-
-@pytest.mark.slow
 async def test_a_service_that_does_not_say_where_markets_trade_is_not_filtered_by_it() -> None:
     async with markets() as view:
         every = view.ids()
@@ -274,48 +229,6 @@ async def test_an_empty_list_says_why_and_what_to_do() -> None:
 
 
 @pytest.mark.slow
-async def test_a_star_is_ordered_for_the_row_in_focus_and_taken_back() -> None:
-    async with markets() as view:
-        first = view.ids()[0]
-        await view.press("asterisk")
-        assert SetStar(first, on=True) in view.app.given
-        view.app.bring(replace(STATE, stars=frozenset({first})))
-        await view.press("asterisk")
-        assert view.app.given[-1] == SetStar(first, on=False)
-
-
-@pytest.mark.slow
-async def test_buy_and_sell_open_a_ticket_for_the_row_in_focus() -> None:
-    async with markets() as view:
-        await view.press("h", "j", "x")
-        market = view.screen.table.selected()
-        assert market is not None
-        (held,) = STATE.held(market.market_id)
-        form = view.app.dialogs[-1]
-        assert isinstance(form, TradeForm)
-        assert (form.market, form.side, form.action) == (market, held.side, Action.SELL)
-        await view.press("b")
-        form = view.app.dialogs[-1]
-        assert isinstance(form, TradeForm)
-        assert (form.market, form.action) == (market, Action.BUY)
-
-
-@pytest.mark.slow
-async def test_what_cannot_be_traded_is_refused_at_the_key() -> None:
-    async with markets(replace(STATE, positions=())) as view:
-        await view.press("x")
-        assert "no position in this market" in view.app.said[-1]
-        view.app.bring(later_s=11.0)
-        await view.press("b")
-        assert "too old to trade" in view.app.said[-1]
-        await view.press("o")
-        view.app.bring(replace(STATE, seen=dict.fromkeys(STATE.seen, view.app.now)))
-        await view.press("b")
-        assert "closed" in view.app.said[-1]
-        assert view.app.dialogs == []
-
-
-@pytest.mark.slow
 async def test_an_order_from_the_ticket_goes_to_the_desk() -> None:
     async with markets(opens_dialogs=True) as view:
         market = view.screen.table.selected()
@@ -333,22 +246,6 @@ async def test_an_order_from_the_ticket_goes_to_the_desk() -> None:
         await view.pilot.pause()
         (order,) = [command for command in view.app.given if isinstance(command, PlaceTrade)]
         assert order.market_id == market.market_id
-
-
-@pytest.mark.slow
-async def test_sort_and_filter_are_kept_and_come_back() -> None:
-    async with markets() as view:
-        await view.press("s", "c")
-        await view.press("slash")
-        await view.search("harbour")
-        view.app.bring(later_s=1.0)
-        await view.pilot.pause()
-        kept = {c.name: c.value for c in view.app.given if isinstance(c, SetPreference)}
-        rows = view.ids()
-    assert kept["sort.markets"] == "left rising"
-    async with markets(replace(STATE, preferences=kept)) as view:
-        assert view.ids() == rows
-        assert view.screen.query_one(Input).value == "harbour"
 
 
 @pytest.mark.slow
@@ -447,30 +344,6 @@ async def test_in_a_paused_world_the_pane_is_written_anew_only_for_news(
         view.app.bring(STATE, later_s=1.0)
         view.app.bring(later_s=1.0)
         assert len(written) == 3
-
-
-@pytest.mark.slow
-async def test_going_to_a_market_that_the_filter_hides_clears_the_filter() -> None:
-    async with markets() as view:
-        await view.press("slash")
-        await view.search("zzz")
-        hidden = "m-00033"
-        view.screen.focus_row(hidden)
-        await view.pilot.pause()
-        assert view.screen.table.selected() == STATE.markets[hidden]
-        assert view.screen.table.has_focus
-        assert "cleared" in view.app.said[-1]
-
-
-@pytest.mark.slow
-async def test_rows_are_copied_and_numbers_explained() -> None:
-    async with markets() as view:
-        market = view.screen.table.selected()
-        assert market is not None
-        await view.press("y", "Y", "i")
-        assert view.app.copied[0] == market.question
-        assert f'"market": "{market.market_id}"' in view.app.copied[1]
-        assert len(view.app.dialogs) == 1
 
 
 @pytest.mark.slow

@@ -1,3 +1,5 @@
+"""The pane of a market: the entry price in the chart, and masked names."""
+
 from dataclasses import replace
 
 import pytest

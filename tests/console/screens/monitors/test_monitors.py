@@ -1,3 +1,5 @@
+"""The monitors screen: monitors, alerts, exits, and actions on them."""
+
 import random
 import re
 from collections.abc import AsyncIterator
@@ -17,13 +19,7 @@ from service_tui.console.exit_estimate import guarded
 from service_tui.console.formats import NOT_KNOWN
 from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.confirm_many import ConfirmMany
-from service_tui.console.forms.explain import Explain
-from service_tui.console.forms.form import LEAVES, SECOND_THOUGHT_S
 from service_tui.console.forms.monitor_form import MonitorForm, _head
-from service_tui.console.forms.price_alert import PriceAlertForm
-from service_tui.console.forms.trade_form import TradeForm
-from service_tui.console.keys import with_keys
-from service_tui.console.screens.markets.screen import MarketsScreen
 from service_tui.console.screens.monitors.actions import exit_question
 from service_tui.console.screens.monitors.detail import guarded_text
 from service_tui.console.screens.monitors.forms import MonitorMany
@@ -37,7 +33,6 @@ from service_tui.console.screens.monitors.table import (
 )
 from service_tui.console.screens.portfolio.screen import PortfolioScreen
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.dialog import TOGETHER_S
 from service_tui.desk.commands.risk import (
     ExitAlert,
     RemoveMonitor,
@@ -50,7 +45,6 @@ from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.risk import (
     AlertState,
     AlertView,
-    Condition,
     ExitView,
     MonitorState,
     MonitorView,
@@ -58,10 +52,9 @@ from service_tui.desk.slices.risk import (
     RiskView,
     Thresholds,
 )
-from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
-from service_tui.terms import Action, Venue
+from service_tui.terms import Venue
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = guarded_state()
@@ -242,177 +235,6 @@ async def test_a_trailing_and_a_time_stop_are_shown_edited_and_undone() -> None:
 
 
 @pytest.mark.slow
-async def test_a_click_into_a_filled_line_selects_it_whole_and_a_second_sets_the_cursor() -> None:
-    async with monitors() as view:
-        await view.press("j", "e")
-        for _ in range(2):
-            # A line that has the focus already is not entered by a click.
-            await view.press("tab")
-        await view.pilot.click("#target-percent", offset=(1, 0))
-        await view.press("3", "0")
-        assert view.line("target-percent") == "30"
-        await view.pilot.click("#target-percent", offset=(0, 0))
-        await view.press("1")
-        assert view.line("target-percent") == "130"
-
-
-@pytest.mark.slow
-async def test_escape_asks_before_what_was_typed_into_a_form_is_lost() -> None:
-    async with monitors() as view:
-        await view.press("j", "e")
-        form = view.app.screen
-        await view.press("3", "escape")
-        assert view.app.screen is form
-        assert view.part("#form-problem") == with_keys(LEAVES)
-        await view.press("right")
-        assert view.part("#form-problem") != with_keys(LEAVES)
-        # An enter that keeps what was typed sets nothing.
-        await view.press("escape", "enter")
-        assert view.app.screen is form
-        assert (view.part("#form-problem") != with_keys(LEAVES), view.orders) == (True, [])
-        await view.press("escape")
-        await view.pilot.pause(TOGETHER_S)
-        await view.press("1")
-        assert view.line("stop-percent") == "31"
-        await view.press("escape", "escape")
-        assert view.app.screen is not form
-        # What stands there as before is no loss, and a click on its word asks nothing.
-        await view.press("e", *"20", "escape")
-        assert not isinstance(view.app.screen, MonitorForm)
-        await view.press("e", "7")
-        await view.pilot.click("#form-cancel")
-        assert not isinstance(view.app.screen, MonitorForm)
-        assert view.orders == []
-
-
-@pytest.mark.slow
-async def test_typing_a_percentage_shows_the_price_and_typing_a_price_the_percentage() -> None:
-    async with monitors() as view:
-        await view.press("j", "e")
-        assert view.line("stop-price") == "0.1278"
-        await view.write("stop-percent", "50")
-        assert view.line("stop-price") == "0.0799"
-        before = view.part("#form-preview")
-        assert "0.080" in before
-        assert "-50.0%" in before
-        await view.write("stop-price", "0.1")
-        assert view.line("stop-percent").startswith("37.4")
-        assert view.part("#form-preview") != before
-        await view.write("target-price", "0.32")
-        assert view.line("target-percent").startswith("100.2")
-        await view.write("target-percent", "")
-        assert view.line("target-price") == ""
-        await view.press("enter")
-        order = view.orders[-1]
-        assert isinstance(order, SetMonitor)
-        assert order.thresholds.stop_loss_pct == pytest.approx(1 - 0.1 / view.here.entry)
-        assert order.thresholds.take_profit_pct is None
-
-
-@pytest.mark.slow
-async def test_nothing_is_ordered_when_nothing_was_changed() -> None:
-    async with monitors() as view:
-        await view.press("j", "e", "enter")
-        assert view.orders == []
-        assert "no change" in view.app.said[-1]
-        await view.press("e", "escape")
-        assert view.orders == []
-
-
-@pytest.mark.slow
-async def test_bad_input_is_refused_in_words_and_orders_nothing() -> None:
-    bad = (
-        ("stop-percent", "0", "above 0"),
-        ("stop-percent", "101", "at most 100"),
-        ("stop-percent", "-5", "sign"),
-        ("stop-percent", "nan", "not a number"),
-        ("stop-percent", "inf", "not a number"),
-        ("stop-percent", "12.34567", "decimals"),
-        ("stop-price", "0.9", "the price at the buy"),
-        ("target-percent", "0", "above 0"),
-        ("target-price", "0.01", "above the entry"),
-    )
-    found: list[tuple[str, str, str]] = []
-    async with monitors() as view:
-        await view.press("j", "e")
-        for name, typed, words in bad:
-            known = view.line(name)
-            await view.write(name, typed)
-            problem = view.part("#form-problem")
-            found.append((name, typed, words if words in problem else problem))
-            assert view.app.screen.query_one("#form-set").disabled, (name, typed)
-            await view.press("enter")
-            assert isinstance(view.app.screen, MonitorForm), (name, typed)
-            assert view.orders == []
-            await view.write(name, known)
-            assert not any(one in view.part("#form-problem") for _, _, one in bad)
-    assert found == list(bad)
-
-
-@pytest.mark.slow
-async def test_both_missing_is_refused() -> None:
-    async with monitors() as view:
-        await view.press("j", "e")
-        await view.write("stop-percent", "off")
-        await view.write("target-percent", "")
-        await view.press("enter")
-        assert "Enter a stop, a target" in view.part("#form-problem")
-        assert view.orders == []
-
-
-@pytest.mark.slow
-async def test_a_stop_that_is_passed_already_is_asked_for_twice() -> None:
-    async with monitors() as view:
-        await view.press("j", "e")
-        await view.write("stop-percent", "5")
-        await view.press("enter", "enter")
-        assert isinstance(view.app.screen, MonitorForm)
-        assert "past this stop" in view.part("#form-problem")
-        await view.pilot.pause(SECOND_THOUGHT_S + 0.1)
-        await view.press("enter")
-        assert len(view.orders) == 1
-
-
-@pytest.mark.slow
-async def test_a_target_that_no_price_reaches_is_named() -> None:
-    async with monitors() as view:
-        await view.press("j", "e")
-        await view.write("target-percent", "900")
-        assert "never reached" in view.part("#form-hint")
-
-
-@pytest.mark.slow
-async def test_a_position_that_goes_while_the_form_is_open_is_not_guarded() -> None:
-    async with monitors() as view:
-        await view.press("j", "e")
-        row = view.here
-        rest = tuple(each for each in STATE.positions if each.key != row.key)
-        risk = replace(STATE.risk, monitors=())
-        view.app.bring(replace(STATE, positions=rest, risk=risk))
-        await view.pilot.pause()
-        assert "Position closed" in view.part("#form-problem")
-        await view.press("enter")
-        assert view.orders == []
-
-
-@pytest.mark.slow
-async def test_the_preview_follows_the_market_while_the_form_is_open() -> None:
-    async with monitors() as view:
-        await view.press("j", "e")
-        await view.write("stop-percent", "3")
-        row, before = view.here, view.part("#form-preview")
-        moved = tuple(
-            replace(each, mark=0.139, entry=0.17) if each.key == row.key else each
-            for each in STATE.risk.monitors
-        )
-        view.app.bring(replace(STATE, risk=replace(STATE.risk, monitors=moved)))
-        await view.pilot.pause()
-        assert view.part("#form-preview") != before
-        assert view.line("stop-price") == "0.1649"
-        assert view.line("stop-percent") == "3"
-
-
-@pytest.mark.slow
 async def test_keys_hit_the_highlighted_row_whatever_the_order_becomes() -> None:
     rng = random.Random(3)
     async with monitors() as view:
@@ -481,100 +303,6 @@ async def test_marked_rows_are_set_together_after_saying_exactly_what_changes() 
 
 
 @pytest.mark.slow
-async def test_all_that_are_shown_are_set_and_no_other() -> None:
-    async with monitors() as view:
-        await view.press("slash")
-        view.screen.query_one(Input).value = "auto"
-        await view.press("enter", "E")
-        assert isinstance(view.app.screen, MonitorMany)
-        await view.write("target-percent", "60")
-        await view.press("enter")
-        await view.confirm()
-        given = view.orders[-1]
-        assert isinstance(given, SetMonitors)
-        wanted = {row.market_id for row in SETTABLE if row.automatic}
-        assert {each.market_id for each in given.monitors} == wanted
-        assert {each.thresholds.take_profit_pct for each in given.monitors} == {0.6}
-
-
-@pytest.mark.slow
-async def test_what_would_be_sold_at_once_is_said_before_many_are_set() -> None:
-    async with monitors(size=WIDE) as view:
-        await view.press("E")
-        await view.write("stop-percent", "1")
-        assert "sold at once" in view.part("#form-preview")
-        await view.press("enter")
-        assert "already past the new threshold: sold at once" in view.text
-
-
-@pytest.mark.slow
-async def test_many_want_something_to_change() -> None:
-    async with monitors() as view:
-        await view.press("E", "enter")
-        assert "Enter a stop" in view.part("#form-problem")
-        await view.write("stop-percent", "off")
-        assert "no threshold left" in view.part("#form-problem")
-        view.app.bring(replace(STATE, risk=RiskView()))
-        await view.pilot.pause()
-        assert "No monitors left" in view.part("#form-problem")
-        await view.press("escape")
-        assert view.orders == []
-
-
-@pytest.mark.slow
-async def test_removing_one_asks_nothing_and_can_be_undone() -> None:
-    async with monitors() as view:
-        row = view.here
-        await view.press("d")
-        assert view.orders == [RemoveMonitor(row.market_id, row.side, row.venue, row.question)]
-        await view.press("u")
-        assert view.orders[1] == SetMonitor(
-            row.market_id, row.side, row.venue, row.thresholds, row.question
-        )
-
-
-@pytest.mark.slow
-async def test_removing_many_says_which_and_asks() -> None:
-    async with monitors(size=WIDE) as view:
-        await view.press("space", "space", "space", "d")
-        assert isinstance(view.app.screen, ConfirmMany)
-        assert "3 positions without stop or target" in view.text
-        await view.confirm()
-        assert len(view.orders) == 3
-        assert all(isinstance(each, RemoveMonitor) for each in view.orders)
-        await view.press("u")
-        undone = view.orders[-1]
-        assert isinstance(undone, SetMonitors)
-        assert len(undone.monitors) == 3
-
-
-@pytest.mark.slow
-async def test_sell_opens_the_ticket_and_market_leads_to_the_market() -> None:
-    async with monitors() as view:
-        row = view.here
-        await view.press("M")
-        assert view.app.went == [("markets", row.market_id)]
-        await view.press("x")
-        form = view.app.dialogs[-1]
-        assert isinstance(form, TradeForm)
-        assert (form.market.market_id, form.side, form.action) == (
-            row.market_id,
-            row.side,
-            Action.SELL,
-        )
-
-
-@pytest.mark.slow
-async def test_a_closed_market_is_not_guarded_any_more() -> None:
-    closed = next(row for row in STATE.risk.monitors if row.state is MonitorState.CLOSED)
-    async with monitors() as view:
-        view.screen.focus_row(closed.key)
-        await view.press("e")
-        assert view.app.dialogs == []
-        assert "Market closed" in view.app.said[-1]
-
-
-@pytest.mark.slow
 async def test_an_alert_is_exited_by_hand_after_saying_what_is_sold() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("o")
@@ -601,25 +329,6 @@ async def test_time_runs_for_an_alert() -> None:
 
 
 @pytest.mark.slow
-async def test_what_has_ended_is_neither_exited_nor_removed_nor_set() -> None:
-    async with monitors() as view:
-        await view.press("o")
-        done = next(each for each in STATE.risk.alerts if each.state is AlertState.EXECUTED)
-        view.screen.focus_row(done.alert_id)
-        await view.press("x")
-        assert "executed" in view.app.said[-1]
-        await view.press("d")
-        assert "history" in view.app.said[-1]
-        await view.press("e")
-        assert "only monitors" in view.app.said[-1]
-        await view.press("E")
-        assert "only monitors" in view.app.said[-1]
-        await view.press("o", "x")
-        assert "nothing to sell" in view.app.said[-1]
-        assert view.orders == []
-
-
-@pytest.mark.slow
 async def test_the_history_says_trigger_price_and_proceeds() -> None:
     async with monitors(size=WIDE) as view:
         await view.press("o", "o")
@@ -640,56 +349,6 @@ async def test_price_alerts_are_listed_removed_and_brought_back() -> None:
         await view.press("u")
         assert isinstance(view.orders[-1], SetPriceAlert)
         assert view.orders[-1].market_id == row.market_id
-
-
-@pytest.mark.slow
-async def test_a_price_alert_is_added_from_a_row() -> None:
-    async with monitors() as view:
-        row = view.here
-        await view.press("a")
-        assert isinstance(view.app.screen, PriceAlertForm)
-        await view.press("enter")
-        assert view.orders == []
-        await view.press("0", "full_stop", "9", "enter")
-        assert view.orders == [
-            SetPriceAlert(row.market_id, row.side, Condition.ABOVE, 0.9, row.question)
-        ]
-
-
-@pytest.mark.slow
-async def test_a_price_alert_wants_a_price() -> None:
-    taken: list[str] = []
-    async with monitors() as view:
-        await view.press("a")
-        form = view.app.screen
-        for typed in ("0", "1", "1.5", "nan", "inf", "-0.5", "0.12345", "x", "0,5"):
-            await view.write("alert-price", typed)
-            await view.press("enter")
-            assert view.app.screen is form, typed
-            if not view.part("#form-problem"):
-                taken.append(typed)
-            assert view.orders == []
-            await view.write("alert-price", "0.5")
-            assert not view.part("#form-problem")
-    assert taken == []
-
-
-@pytest.mark.slow
-async def test_side_and_condition_of_a_price_alert_are_chosen_by_key_and_mouse() -> None:
-    async with monitors() as view:
-        row = view.here
-        await view.press("a", "f5", "f6", "f6")
-        await view.write("alert-price", "0.2")
-        assert "one-shot" in view.part("#form-preview")
-        await view.press("enter")
-        order = view.orders[-1]
-        assert isinstance(order, SetPriceAlert)
-        assert order.side is row.side.other
-        assert order.condition is Condition.CROSSES_ABOVE
-        await view.press("a")
-        await view.write("alert-price", "0.2")
-        await view.pilot.click("#alert-condition", offset=(3, 0))
-        assert "is already above: alerts at once" in view.part("#form-preview")
 
 
 @pytest.mark.slow
@@ -741,59 +400,6 @@ async def test_search_compares_and_each_list_is_searched() -> None:
         assert len(view.rows()) == 1
         await view.press("escape")
         assert len(view.rows()) == 4
-
-
-@pytest.mark.slow
-async def test_escape_leads_out_step_by_step() -> None:
-    async with monitors() as view:
-        await view.press("o", "enter")
-        assert not view.screen.table.has_focus
-        assert view.screen.step_out()
-        await view.pilot.pause()
-        assert view.screen.table.has_focus
-        await view.press("escape")
-        assert view.screen.table.id == "monitors-list-0"
-        await view.press("space")
-        assert view.screen.step_out()
-        assert not view.screen.table.order.marked
-        assert not view.screen.step_out()
-
-
-@pytest.mark.slow
-async def test_a_low_window_opens_the_detail_instead_of_the_list() -> None:
-    async with monitors(size=(60, 15)) as view:
-        assert not view.screen.query_one("#monitors-detail").display
-        await view.press("enter")
-        assert view.screen.query_one("#monitors-detail").display
-        assert not view.screen.table.display
-        await view.press("escape")
-        assert view.screen.table.display
-
-
-@pytest.mark.slow
-async def test_the_mouse_chooses_a_list() -> None:
-    async with monitors() as view:
-        await view.pilot.click("#monitors-which", offset=(20, 0))
-        assert view.screen.table.id == "monitors-list-1"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("phase", "words"),
-    [
-        (Phase.CONNECTING, "Connecting"),
-        (Phase.OFFLINE, "cannot be reached: refused"),
-        (Phase.UNAUTHORIZED, "refuses this key"),
-        (Phase.ONLINE, "Not loaded yet"),
-    ],
-)
-async def test_an_empty_list_says_why_before_anything_was_told(phase: Phase, words: str) -> None:
-    service = replace(STATE.service, phase=phase, problem="refused")
-    bare = replace(STATE, risk=RiskView(), seen={}, service=service)
-    async with monitors(bare) as view:
-        assert words in view.text
-        await view.press("o", "o", "o")
-        assert "No price alert" in view.text
 
 
 @pytest.mark.slow
@@ -869,119 +475,12 @@ async def test_an_alert_tells_its_stop_and_the_price_that_hit_it_apart() -> None
 
 
 @pytest.mark.slow
-async def test_where_the_filter_hides_every_row_the_keys_say_so() -> None:
-    async with monitors() as view:
-        await view.press("slash", *"zzz", "enter", "enter")
-        assert view.rows() == []
-        total = len(STATE.risk.monitors)
-        assert view.app.said[-1] == f"The filter hides all {total} rows.\n\nesc clears it."
-
-
-@pytest.mark.slow
 async def test_old_data_is_marked() -> None:
     async with monitors() as view:
         assert "STALE" not in view.text
         view.app.bring(replace(STATE, seen={**STATE.seen, Topic.MONITORS: Timestamp(NOW - 9)}))
         await view.pilot.pause()
         assert "STALE 9s" in view.text
-
-
-@pytest.mark.slow
-async def test_amounts_are_masked() -> None:
-    hidden = replace(STATE, preferences={"privacy": "on"})
-    async with monitors(hidden, WIDE) as view:
-        for place in range(4):
-            text = view.text
-            for amount in ("243.29", "16.72", "125.09", "33.40", "202.32"):
-                assert amount not in text, (place, amount)
-            await view.press("o")
-        await view.press("e")
-        assert "16.72" not in view.text
-
-
-@pytest.mark.slow
-async def test_a_read_only_desk_changes_nothing() -> None:
-    closed = replace(STATE, service=replace(STATE.service, read_only=True))
-    async with monitors(closed) as view:
-        for key in ("e", "E", "d", "a", "x", "u"):
-            await view.press(key)
-            assert "read-only" in view.app.said[-1], key
-        assert view.app.dialogs == []
-        assert view.orders == []
-
-
-@pytest.mark.slow
-async def test_rows_are_copied_and_explained() -> None:
-    async with monitors() as view:
-        row = view.here
-        await view.press("y")
-        assert view.app.copied[-1] == row.question
-        await view.press("Y")
-        assert f'"market_id": "{row.market_id}"' in view.app.copied[-1]
-        await view.press("i")
-        assert isinstance(view.app.dialogs[-1], Explain)
-        await view.press("escape")
-        await view.press("o", "Y")
-        assert '"alert"' in view.app.copied[-1]
-
-
-@pytest.mark.slow
-async def test_the_order_is_kept_for_the_next_start() -> None:
-    async with monitors() as view:
-        await view.press("s", "S")
-        view.app.bring()
-        await view.pilot.pause()
-        kept = [each for each in view.app.given if isinstance(each, SetPreference)]
-        assert kept[-1].name == "sort.monitors"
-
-
-@pytest.mark.slow
-async def test_a_position_is_guarded_from_the_portfolio() -> None:
-    bare = STATE.positions[6]
-    app = Host(STATE, PortfolioScreen)
-    async with app.run_test(size=SMALL) as pilot:
-        await pilot.pause()
-        assert app.front is not None
-        app.front.focus_row(bare.key)
-        await pilot.press("m")
-        await pilot.pause()
-        assert isinstance(app.screen, MonitorForm)
-        assert "not protected yet" in str(app.screen.query_one("#form-about", Static).content)
-        await pilot.press("enter")
-        await pilot.pause()
-        orders = [each for each in app.given if isinstance(each, SetMonitor)]
-        assert [(each.market_id, each.side, each.thresholds) for each in orders] == [
-            (bare.market_id, bare.side, Thresholds(0.2))
-        ]
-        await pilot.press("a")
-        await pilot.pause()
-        assert isinstance(app.screen, PriceAlertForm)
-
-
-@pytest.mark.slow
-async def test_a_price_alert_is_added_from_any_market() -> None:
-    app = Host(STATE, MarketsScreen)
-    async with app.run_test(size=SMALL) as pilot:
-        await pilot.pause()
-        assert isinstance(app.front, MarketsScreen)
-        row = app.front.table.selected()
-        assert row is not None
-        await pilot.press("a", "0", "full_stop", "0", "1", "enter")
-        await pilot.pause()
-        orders = [each for each in app.given if isinstance(each, SetPriceAlert)]
-        assert [(each.market_id, each.threshold) for each in orders] == [(row.market_id, 0.01)]
-        assert orders[0].condition is Condition.BELOW
-
-
-@pytest.mark.slow
-async def test_it_lives_at_any_size() -> None:
-    async with monitors() as view:
-        for width, height in ((50, 14), (60, 18), (250, 70), (119, 29), (30, 5), (160, 50)):
-            await view.pilot.resize_terminal(width, height)
-            for _ in range(4):
-                await view.press("o", "j")
-            await view.press("e")
-            await view.press("escape")
 
 
 @pytest.mark.slow

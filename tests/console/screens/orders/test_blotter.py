@@ -1,4 +1,5 @@
-import json
+"""The orders screen: the blotter, its details, and its actions."""
+
 from dataclasses import replace
 
 import pytest
@@ -92,35 +93,6 @@ async def test_the_line_searches_words_and_numbers() -> None:
 
 
 @pytest.mark.slow
-async def test_only_what_has_no_end_can_be_asked_for() -> None:
-    async with running(STATE, first="blotter") as seen:
-        await seen.press("w")
-        assert rows(seen) == [UNKNOWN.ticket_id]
-        await seen.press("escape")
-        assert len(rows(seen)) == len(STATE.tickets)
-
-
-@pytest.mark.slow
-async def test_enter_leads_to_the_market() -> None:
-    async with running(STATE, first="blotter") as seen:
-        await seen.press("j", "enter")
-        await seen.until(lambda: seen.app.front.name_in_keys == "markets")
-        assert seen.app.front.current_row() == STATE.tickets[1].market_id
-
-
-@pytest.mark.slow
-async def test_a_row_is_copied_as_json_and_its_reference_as_it_is() -> None:
-    known = replace(STATE.tickets[0], client_ref="ref-7")
-    async with running(replace(STATE, tickets=(known,)), first="blotter") as seen:
-        await seen.press("y")
-        await seen.until(lambda: seen.app.clipboard == "ref-7")
-        await seen.press("Y")
-        await seen.until(lambda: seen.app.clipboard.startswith("{"))
-        assert json.loads(seen.app.clipboard)["ticket_id"] == known.ticket_id
-        assert seen.toasts == ["✓ copied the row as JSON"]
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
 async def test_a_row_shows_the_price_and_the_size_of_its_command(size: tuple[int, int]) -> None:
     venue = "USDC.e on evm_venue"
@@ -142,21 +114,6 @@ async def test_a_row_shows_the_price_and_the_size_of_its_command(size: tuple[int
 
 
 @pytest.mark.slow
-async def test_the_list_takes_the_room_of_the_detail_beside_it() -> None:
-    async with running(STATE, first="blotter", size=(120, 40)) as seen:
-        front = screen(seen)
-        assert front.has_class("-beside")
-        await seen.press("|")
-        assert front.is_wide
-        assert not front.has_class("-beside")
-        await seen.press("|")
-        assert front.has_class("-beside")
-        # The detail of a fill is below the list.
-        await seen.press("o")
-        assert front.list_reason("wide") == "no detail beside the list"
-
-
-@pytest.mark.slow
 async def test_i_explains_how_long_it_took() -> None:
     async with running(STATE, first="blotter") as seen:
         await seen.press("i")
@@ -170,15 +127,6 @@ async def test_an_empty_blotter_says_what_fills_it() -> None:
         assert "b opens the order ticket" in seen.text
         await seen.press("enter", "y", "i")
         assert seen.app.clipboard == ""
-
-
-@pytest.mark.slow
-async def test_privacy_masks_the_amounts_of_orders() -> None:
-    async with running(STATE, first="blotter") as seen:
-        await seen.press("z")
-        assert "25.00" not in seen.text
-        assert "51.20" not in seen.text
-        assert "buy YES for •••" in seen.text
 
 
 # -- the words alone ----------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Input
 
 from kit.console.doors import Running, running, seen_before
-from kit.console.snapshot import assert_snapshot
+from kit.console.pictures import SIZES, assert_each
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import formats
 from service_tui.console.screens.orders.fills import FILLS, describe_fill, totals
@@ -183,8 +183,7 @@ async def test_fills_are_searched_summed_and_exported() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
-async def test_the_fills_look_like_this(size: tuple[int, int]) -> None:
-    async with running(STATE, first="blotter", size=size) as seen:
+async def test_the_fills_look_like_this() -> None:
+    async with running(STATE, first="blotter", size=SIZES[0]) as seen:
         await seen.press("o")
-        await assert_snapshot(seen.pilot, f"fills_{size[0]}x{size[1]}")
+        await assert_each(seen.pilot, "fills")

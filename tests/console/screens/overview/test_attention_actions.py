@@ -11,7 +11,7 @@ from kit.samples.desk import NOW, sample_state
 from service_tui.console.keys import key_named
 from service_tui.console.messages import ApprovalRequested, GoTo, KeyChosen
 from service_tui.console.needs import DISMISSED, DISMISSED_ABSENCE, absence_mark
-from service_tui.console.needs_fleet import HELD
+from service_tui.console.needs_fleet import PENDING
 from service_tui.console.ranking import Need
 from service_tui.console.screens.overview.actions import ACTIONS, Toggled
 from service_tui.desk.commands.settings import SetPreference
@@ -60,16 +60,16 @@ def test_a_key_of_the_whole_program_is_pressed_at_once() -> None:
 
 
 def test_a_trade_that_waits_is_opened_and_a_group_unfolded() -> None:
-    screen = on(need_of(f"{HELD}h7"))
+    screen = on(need_of(f"{PENDING}h7"))
     press(screen, "open")
     (message,) = screen.posted
     assert isinstance(message, ApprovalRequested)
-    assert (message.held_id, message.refuse) == ("h7", False)
-    group = on(need_of(f"{HELD}many", members=(need_of("n1"), need_of("n2"))))
+    assert (message.pending_id, message.refuse) == ("h7", False)
+    group = on(need_of(f"{PENDING}many", members=(need_of("n1"), need_of("n2"))))
     press(group, "open")
     (message,) = group.posted
     assert isinstance(message, Toggled)
-    assert message.key == f"{HELD}many"
+    assert message.key == f"{PENDING}many"
 
 
 def test_without_a_need_nothing_is_opened() -> None:

@@ -11,7 +11,7 @@ from kit.console.snapshot import assert_snapshot
 from kit.examples import examples
 from kit.samples.attention import CALM, STATE
 from kit.samples.desk import NOW
-from kit.samples.fleet import held_of
+from kit.samples.fleet import pending_trade_of
 from service_tui.console.needs import needs
 from service_tui.console.screens.overview.calm import (
     DONE_MAX,
@@ -25,7 +25,7 @@ from service_tui.console.screens.overview.calm import (
     shares_of,
 )
 from service_tui.console.view_context import ViewContext
-from service_tui.desk.slices.supervision import HeldStatus, SupervisionView
+from service_tui.desk.slices.supervision import PendingStatus, SupervisionView
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.terms import MarketStatus, Venue
@@ -92,11 +92,11 @@ def test_what_is_over_or_has_no_end_does_not_resolve_next(change: dict[str, obje
 
 
 def test_the_last_things_done_are_fills_decisions_and_commands() -> None:
-    decided = held_of(
-        "h9", status=HeldStatus.REFUSED, decided_at=Timestamp(NOW + 9), agent_name="heron"
+    decided = pending_trade_of(
+        "h9", status=PendingStatus.REFUSED, decided_at=Timestamp(NOW + 9), agent_name="heron"
     )
     view = SupervisionView(
-        decided=(decided, replace(decided, held_id="h8", status=HeldStatus.EXPIRED))
+        decided=(decided, replace(decided, pending_id="h8", status=PendingStatus.EXPIRED))
     )
     ticket = replace(
         STATE.tickets[0], kind="monitor", what="stop of 0.40 set", state=TicketState.DONE,

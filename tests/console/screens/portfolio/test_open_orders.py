@@ -6,16 +6,15 @@ import pytest
 
 from kit.console.doors import Running, running, seen_before
 from kit.console.limit_draft import open_order
+from kit.console.pictures import SIZES, assert_each
 from kit.console.real_ticket import REAL
-from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW
 from service_tui.console.forms.live_order import live_question
 from service_tui.console.forms.order_draft import typed
 from service_tui.console.forms.trade_form import TradeForm, _to_cent
 from service_tui.console.screens.portfolio.orders import ORDERS, describe_order, notes
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.dialog import ARMED_AFTER_S
-from service_tui.console.widgets.fall import DEAD_S
+from service_tui.console.widgets.cursor_loss import DEAD_S
 from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.commands.trading import CancelOrders, PlaceTrade
 from service_tui.desk.slices.topics import Topic
@@ -90,42 +89,6 @@ async def test_a_key_cancels_the_order_under_the_cursor_and_no_other() -> None:
 
 
 @pytest.mark.slow
-async def test_all_listed_orders_are_cancelled_after_a_confirmation() -> None:
-    async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
-        await seen.press("O", "D")
-        await seen.pilot.pause(2 * ARMED_AFTER_S)
-        assert not cancels(seen)
-        await seen.press("y")
-        (given,) = cancels(seen)
-        assert set(given.order_ids) == {"o1", "o2"}
-
-
-@pytest.mark.slow
-async def test_a_read_only_desk_cancels_and_amends_nothing() -> None:
-    state = state_of(*TWO)
-    state = replace(state, service=replace(state.service, read_only=True))
-    async with running(state, first="portfolio", size=(120, 40)) as seen:
-        await seen.press("O", "d", "D", "e")
-        assert not cancels(seen)
-        assert not isinstance(seen.app.screen, TradeForm)
-        assert any("read-only" in toast for toast in seen.toasts)
-
-
-@pytest.mark.slow
-async def test_a_position_is_no_order_and_an_order_no_position() -> None:
-    async with running(state_of(*TWO), first="portfolio", size=(120, 40)) as seen:
-        await seen.press("d", "e")
-        assert not cancels(seen)
-        assert sum("not for a position" in toast for toast in seen.toasts) >= 1
-        await seen.press("O", "x", "m")
-        assert not isinstance(seen.app.screen, TradeForm)
-        assert any("not for an open order" in toast for toast in seen.toasts)
-        # The same key leads back to the positions.
-        await seen.press("O")
-        assert seen.app.front.place == 0
-
-
-@pytest.mark.slow
 async def test_an_order_is_amended_in_its_ticket_which_changes_price_and_size_alone() -> None:
     async with running(state_of(TWO[1]), first="portfolio", size=(120, 40)) as seen:
         await seen.press("O", "e")
@@ -188,8 +151,7 @@ def test_a_list_that_is_old_or_incomplete_shows_so() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (160, 50)])
-async def test_the_open_orders_look_like_this(size: tuple[int, int]) -> None:
-    async with running(state_of(*TWO), first="portfolio", size=size) as seen:
+async def test_the_open_orders_look_like_this() -> None:
+    async with running(state_of(*TWO), first="portfolio", size=SIZES[0]) as seen:
         await seen.press("O")
-        await assert_snapshot(seen.pilot, f"open_orders_{size[0]}x{size[1]}")
+        await assert_each(seen.pilot, "open_orders")

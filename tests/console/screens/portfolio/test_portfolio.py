@@ -1,3 +1,5 @@
+"""The portfolio screen: account, positions, details, and actions."""
+
 import random
 import re
 from collections.abc import AsyncIterator
@@ -14,7 +16,6 @@ from kit.console.painted import strips_of, words_of
 from kit.console.snapshot import assert_snapshot
 from kit.samples.desk import NOW, sample_state
 from service_tui.console import formats
-from service_tui.console.forms.explain import Explain
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.keys import key_named
 from service_tui.console.parts.explained import venue_numbers
@@ -23,11 +24,11 @@ from service_tui.console.screens.portfolio.screen import PortfolioScreen
 from service_tui.console.screens.portfolio.table import CLOSED as CLOSED_TABLE
 from service_tui.console.screens.portfolio.table import totals
 from service_tui.console.view_context import ViewContext
-from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.slices.venues import VenueSumView
 from service_tui.desk.state import DeskState
+from service_tui.outcome import NO, YES
 from service_tui.terms import Action, MarketStatus, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
 
@@ -44,7 +45,7 @@ CLOSED = tuple(
         held,
         market_id=f"old-{place}",
         status=MarketStatus.RESOLVED,
-        outcome=place % 2 == 0,
+        outcome=NO if place % 2 else YES,
         shares=Micros(0),
         realized=Micros((place - 1) * 7_500_000),
         resolves_at=Timestamp(NOW - 3_600 * (place + 1)),
@@ -115,20 +116,6 @@ async def test_a_position_without_a_price_shows_none_and_no_sum_holds_one() -> N
         assert "0.500" not in line
         sums = totals(view.rows(), ViewContext.of(state, NOW))
         assert sums[0].text.plain.count(formats.NOT_KNOWN) == 3
-
-
-@pytest.mark.slow
-async def test_sell_buy_and_market_act_on_the_position_in_focus() -> None:
-    async with portfolio() as view:
-        await view.press("j", "j")
-        held = view.screen.table.selected()
-        assert held == view.rows()[2]
-        await view.press("x")
-        assert view.ticket() == (held.market_id, held.side, Action.SELL)
-        await view.press("b")
-        assert view.ticket() == (held.market_id, held.side, Action.BUY)
-        await view.press("M")
-        assert view.app.went == [("markets", held.market_id)]
 
 
 @pytest.mark.slow
@@ -211,22 +198,6 @@ async def test_a_venue_line_has_the_value_that_its_rows_add_up_to() -> None:
     # A position that is not listed yet is part of the service's sum only.
     two = replace(one, venue_sums=(replace(SUM, positions=2, value=Micros(1)),))
     assert valued_by_rows(two.venue_sums[0], two).value == 1
-
-
-@pytest.mark.slow
-async def test_a_position_on_a_real_venue_is_sold_there() -> None:
-    async with portfolio(REAL, WIDE) as view:
-        for held in (BOOK, STATE.positions[0]):
-            view.screen.focus_row(held.key)
-            await view.press("x")
-            form = view.app.dialogs[-1]
-            assert isinstance(form, TradeForm)
-            assert form.venue is held.venue
-            assert view.ticket() == (held.market_id, held.side, Action.SELL)
-    async with portfolio(replace(REAL, positions=()), WIDE) as view:
-        assert "evm_venue, USDC.e" in view.part(".detail-head")
-        assert "cost USDC.e" in view.part(".detail-body")
-        assert "none recent" in view.part(".detail-more")
 
 
 @pytest.mark.slow
@@ -336,28 +307,15 @@ async def test_an_empty_portfolio_says_why_and_how_to_begin() -> None:
 
 
 @pytest.mark.slow
-async def test_a_position_that_vanished_is_not_traded_and_neither_is_its_neighbour() -> None:
-    async with portfolio() as view:
-        await view.press("j")
-        gone = view.screen.table.selected()
-        assert gone is not None
-        rest = tuple(held for held in STATE.positions if held.key != gone.key)
-        view.app.bring(replace(STATE, positions=rest))
-        await view.press("x")
-        assert view.app.dialogs == []
-        assert "The list has just changed" in view.app.said[-1]
-
-
-@pytest.mark.slow
 async def test_of_an_empty_list_no_row_is_said_to_be_gone_and_a_new_one_is_highlighted() -> None:
     first, second = STATE.positions[:2]
     async with portfolio(replace(STATE, positions=(first,))) as view:
         table = view.screen.table
         view.app.bring(replace(STATE, positions=()))
-        assert table.has_just_fallen
+        assert table.has_lost_row
         await view.press("x")
         assert "The list has just changed" in view.app.said[-1]
-        table._fall.end()
+        table._cursor_loss.end()
         await view.press("x")
         assert view.app.said[-1] == table.empty
         # The next position is highlighted; a key that was pressed before it came does nothing.
@@ -365,18 +323,9 @@ async def test_of_an_empty_list_no_row_is_said_to_be_gone_and_a_new_one_is_highl
         assert table.highlighted() == second
         await view.press("x")
         assert view.app.dialogs == []
-        table._fall.end()
+        table._cursor_loss.end()
         await view.press("x")
         assert len(view.app.dialogs) == 1
-
-
-@pytest.mark.slow
-async def test_stale_positions_are_not_traded() -> None:
-    async with portfolio() as view:
-        view.app.bring(later_s=10.5)
-        await view.press("x")
-        assert "too old to trade" in view.app.said[-1]
-        assert view.app.dialogs == []
 
 
 @pytest.mark.slow
@@ -394,55 +343,6 @@ async def test_the_detail_tells_cost_mark_exit_and_the_own_trades() -> None:
         await view.press("x", "escape")
         assert view.ticket()[0] == held.market_id
         assert view.screen.table.has_focus
-
-
-@pytest.mark.slow
-async def test_numbers_are_explained() -> None:
-    async with portfolio(opens_dialogs=True) as view:
-        await view.press("i")
-        await view.pilot.pause()
-        assert isinstance(view.app.screen, Explain)
-        shown = str(view.app.screen.query_one(Static).content)
-        for words in ("mark value, $SIM", "shares x price", "sale value", "equity, $SIM"):
-            assert words in shown
-
-
-@pytest.mark.slow
-async def test_privacy_masks_every_amount() -> None:
-    private = replace(STATE, preferences={"privacy": "on"})
-    async with portfolio(private, WIDE) as view:
-        seen = view.part("#portfolio-figures") + view.part(".detail-body")
-        assert "8,214.33" not in seen
-        held = view.rows()[0]
-        assert f"{held.mark_value / 1e6:,.2f}" not in seen
-        assert view.screen._worth(9_053.29) == "•••"
-
-
-@pytest.mark.slow
-async def test_the_order_and_the_search_are_kept() -> None:
-    async with portfolio(replace(STATE, closed=CLOSED)) as view:
-        await view.press("s", "o", "s")
-        view.app.bring(later_s=1.0)
-        await view.press("o", "o", "slash")
-        view.screen.query_one(Input).value = "pnl:>0"
-        await view.pilot.pause()
-        view.app.bring(later_s=1.0)
-        await view.pilot.pause()
-        kept = {c.name: c.value for c in view.app.given if isinstance(c, SetPreference)}
-        rows = [held.key for held in view.rows()]
-    assert kept == {"sort.portfolio": "pnl falling", "filter.portfolio": "pnl:>0"}
-    async with portfolio(replace(STATE, preferences=kept)) as view:
-        assert [held.key for held in view.rows()] == rows
-
-
-@pytest.mark.slow
-async def test_the_order_is_kept_without_a_search() -> None:
-    async with portfolio() as view:
-        await view.press("s", "o", "s", "o", "o")
-        view.app.bring(later_s=1.0)
-        await view.pilot.pause()
-        kept = [one for one in view.app.given if isinstance(one, SetPreference)]
-    assert kept == [SetPreference("sort.portfolio", "pnl falling")]
 
 
 @pytest.mark.slow
@@ -465,10 +365,10 @@ async def test_a_key_counts_from_its_press_however_late_its_turn_comes(
         view.app.bring(replace(STATE, positions=tuple(
             held for held in STATE.positions if held.key != table.order.cursor
         )))  # fmt: skip
-        assert table.has_just_fallen
+        assert table.has_lost_row
         # The row has gone two seconds ago; the key was pressed in that moment, or now.
-        assert table._fall._at is not None
-        table._fall._at -= 2.0
+        assert table._cursor_loss._at is not None
+        table._cursor_loss._at -= 2.0
         key = events.Key("x", "x")
         key.time -= 2.0 - before_s
         view.app.post_message(key)

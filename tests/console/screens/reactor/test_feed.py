@@ -1,3 +1,5 @@
+"""The filters of the reactor's feed."""
+
 import pytest
 
 from kit.samples.desk import NOW

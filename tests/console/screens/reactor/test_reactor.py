@@ -1,3 +1,5 @@
+"""The reactor screen: signals, wallets, mirrors, and its forms."""
+
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,38 +14,24 @@ from kit.samples.desk import NOW
 from kit.samples.reactor import HOSTILE, WALLETS, reactor_state, signal, waiting
 from service_tui.console import formats
 from service_tui.console.forms.confirm import Confirm
-from service_tui.console.forms.confirm_many import ConfirmMany
-from service_tui.console.forms.explain import Explain
 from service_tui.console.needs import needs
 from service_tui.console.parts.view_memory import VIEW, ViewMemory
 from service_tui.console.screens.reactor.detail import describe, explain_row, state_text
-from service_tui.console.screens.reactor.forms import (
-    ChoosePolicy,
-    FollowForm,
-    LabelForm,
-    ReactorForm,
-)
+from service_tui.console.screens.reactor.forms import ChoosePolicy
 from service_tui.console.screens.reactor.mirror import MirrorForm, Preview, ended_text
 from service_tui.console.screens.reactor.screen import ReactorScreen
 from service_tui.console.screens.reactor.table import ReactorRow, key_of
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets import fall
-from service_tui.console.widgets.banner import lasting_conditions
+from service_tui.console.widgets import cursor_loss
 from service_tui.desk.commands.reactor import (
     DismissSignal,
-    FollowWallet,
-    LabelWallet,
     MirrorSignal,
-    ResetBreaker,
     SetReactorConfig,
     SetWalletPolicy,
-    UnfollowWallet,
 )
 from service_tui.desk.commands.trading import RequestQuote
-from service_tui.desk.slices.halt import HaltView
 from service_tui.desk.slices.quote import QuoteView
 from service_tui.desk.slices.reactor import (
-    BreakerView,
     Policy,
     ReactorConfigView,
     ReactorView,
@@ -258,24 +246,6 @@ async def test_absurd_figures_are_shown_and_break_nothing(size: tuple[int, int])
 
 
 @pytest.mark.slow
-async def test_the_state_key_narrows_the_feed_and_comes_round() -> None:
-    async with reactor() as view:
-        everything = view.shown()
-        await view.press("c")
-        assert {row.state for row in view.rows() if isinstance(row, SignalView)} == {
-            SignalState.PENDING,
-            SignalState.MIRRORING,
-        }
-        assert "only waiting" in view.part("#reactor-filter")
-        await view.press("c")
-        assert {row.state for row in view.rows() if isinstance(row, SignalView)} == {
-            SignalState.MIRRORED
-        }
-        await view.press("c", "c", "c")
-        assert view.shown() == everything
-
-
-@pytest.mark.slow
 async def test_the_filters_of_a_former_start_hide_signals_and_no_wallets() -> None:
     memory = ViewMemory(choices={"state": "waiting"})
     state = replace(TWO, preferences={**TWO.preferences, f"{VIEW}reactor": memory.to_text()})
@@ -288,17 +258,6 @@ async def test_the_filters_of_a_former_start_hide_signals_and_no_wallets() -> No
         assert len(view.rows()) == len(state.reactor.wallets())
         await view.press("o", "escape")
         assert len(view.rows()) == len(signals)
-
-
-@pytest.mark.slow
-async def test_only_the_signals_of_one_wallet_are_shown_and_escape_brings_all_back() -> None:
-    async with reactor() as view:
-        first = view.here
-        assert isinstance(first, SignalView)
-        await view.press("w")
-        assert {row.wallet for row in view.rows() if isinstance(row, SignalView)} == {first.wallet}
-        await view.press("escape")
-        assert len(view.rows()) == len(STATE.reactor.signals)
 
 
 @pytest.mark.slow
@@ -360,8 +319,8 @@ async def test_new_signals_leave_the_cursor_on_its_own_row() -> None:
 async def test_a_key_for_a_signal_that_vanished_hits_no_other_row(
     key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # However long the machine takes from the fall of the cursor to the key.
-    monkeypatch.setattr(fall, "DEAD_S", 60.0)
+    # However long the machine takes from the loss of the row to the key.
+    monkeypatch.setattr(cursor_loss, "DEAD_S", 60.0)
     async with reactor(TWO) as view:
         view.app.bring(with_signals(OTHER))
         await view.pilot.pause()
@@ -413,26 +372,6 @@ async def test_a_signal_is_previewed_and_mirrored_with_one_key() -> None:
 
 
 @pytest.mark.slow
-async def test_a_mirror_that_was_not_previewed_is_shown_first() -> None:
-    async with reactor(TWO) as view:
-        await view.press("f")
-        form = view.app.screen
-        assert isinstance(form, MirrorForm)
-        await until(view.pilot, lambda: form.is_armed)
-        await view.press("enter")
-        assert view.orders == []
-        assert "mirrors when quoted" in view.part("#form-hint")
-        for key in ("enter", "escape"):
-            await view.press(key)
-            assert "mirrors when quoted" not in view.part("#form-hint"), key
-            assert view.app.screen is form
-            await view.press("enter")
-        assert "mirrors when quoted" in view.part("#form-hint")
-        await view.answer()
-        assert view.orders == [MirrorSignal(CHEAP.signal_id, CHEAP.question)]
-
-
-@pytest.mark.slow
 async def test_a_quote_is_requested_where_the_cursor_rests_and_renewed_by_time() -> None:
     async with reactor(TWO) as view:
         view.app.bring(TWO, later_s=0.1)
@@ -469,16 +408,6 @@ async def test_a_mirror_is_clicked_masked_and_quoted_anew_for_another_amount() -
         view.app.bring(replace(with_signals(more, OTHER), quote=view.app.state.quote))
         await until(view.pilot, lambda: view.asked[-1].order.amount == more.amount)
         assert view.orders == []
-
-
-@pytest.mark.slow
-async def test_an_old_preview_of_another_signal_mirrors_nothing_at_once() -> None:
-    async with reactor(TWO) as view:
-        await view.answer()
-        await view.press("j")
-        await view.press("f")
-        assert view.orders == []
-        assert isinstance(view.app.screen, MirrorForm)
 
 
 @pytest.mark.slow
@@ -603,71 +532,6 @@ async def test_a_mirror_that_becomes_too_dear_under_its_dialog_answers_enter() -
         assert "loading" not in view.part("#form-hint")
 
 
-@pytest.mark.slow
-async def test_a_mirror_that_cannot_be_says_why() -> None:
-    barred = (
-        (replace(TWO, service=replace(TWO.service, read_only=True)), "read-only"),
-        (replace(TWO, service=replace(TWO.service, phase=Phase.OFFLINE)), "cannot be reached"),
-        (replace(TWO, halt=HaltView(NOW)), "halted"),
-        (
-            with_reactor(TWO, breaker=BreakerView(5, 5, NOW, Timestamp(NOW + 3_000))),
-            "breaker open. b resets it",
-        ),
-        (with_signals(replace(CHEAP, state=SignalState.MIRRORED)), "already mirrored"),
-        (with_signals(replace(CHEAP, state=SignalState.FAILED)), "sent once only"),
-        (with_signals(replace(CHEAP, state=SignalState.UNKNOWN)), "sent once only"),
-    )
-    async with reactor(TWO) as view:
-        for state, words in barred:
-            view.app.bring(state)
-            await view.press("f")
-            assert view.orders == [], words
-            assert words in view.app.said.pop(), words
-        assert view.app.dialogs == []
-
-
-@pytest.mark.slow
-async def test_all_that_waits_from_a_wallet_is_named_and_mirrored_oldest_first() -> None:
-    async with reactor(TWO) as view:
-        await view.press("F")
-        asked = view.app.screen
-        assert isinstance(asked, ConfirmMany)
-        assert "2 signals" in view.text
-        assert "play money" in view.text
-        # One more comes while the question stands: it was not confirmed.
-        view.app.bring(with_signals(waiting(4, STATE, age_s=0.0), CHEAP, OTHER))
-        await view.press("enter")
-        assert view.orders == []
-        await view.press("g", "F")
-        asked = view.app.screen
-        assert isinstance(asked, ConfirmMany)
-        view.app.bring(with_signals(waiting(5, STATE, age_s=0.0), *view.app.state.reactor.signals))
-        await view.confirm()
-        assert [one.signal_id for one in view.orders if isinstance(one, MirrorSignal)] == [
-            OTHER.signal_id,
-            CHEAP.signal_id,
-            waiting(4, STATE).signal_id,
-        ]
-
-
-@pytest.mark.slow
-async def test_marked_signals_are_mirrored_or_dismissed_together() -> None:
-    async with reactor(TWO) as view:
-        await view.press("space", "space", "f")
-        assert isinstance(view.app.screen, ConfirmMany)
-        await view.press("escape", "d")
-        assert view.orders == [DismissSignal(CHEAP.signal_id), DismissSignal(OTHER.signal_id)]
-        assert not view.screen.table.order.marked
-
-
-@pytest.mark.slow
-async def test_only_what_waits_can_be_dismissed() -> None:
-    async with reactor(with_signals(replace(CHEAP, state=SignalState.MIRRORED))) as view:
-        await view.press("d")
-        assert view.orders == []
-        assert "signal already mirrored" in view.app.said[-1]
-
-
 # -- wallets ----------------------------------------------------------------------------------
 
 
@@ -708,86 +572,6 @@ async def test_what_was_mirrored_is_measured_against_the_source() -> None:
 
 
 @pytest.mark.slow
-async def test_a_known_wallet_is_chosen_by_a_part_of_its_name() -> None:
-    async with reactor() as view:
-        await view.press("n")
-        assert isinstance(view.app.screen, FollowForm)
-        await view.press(*"ferris", "tab", *"Mine")
-        assert "Ferris Row" in view.part("#form-preview")
-        assert "Tin Whistle" not in view.part("#form-preview")
-        await view.press("enter")
-        assert view.orders == [FollowWallet(WALLETS[7], "Mine")]
-        await view.press("u")
-        assert view.orders[-1] == UnfollowWallet(WALLETS[7], "Mine")
-
-
-@pytest.mark.slow
-async def test_arrows_choose_among_the_known_wallets() -> None:
-    async with reactor() as view:
-        await view.press("n", "down", "enter")
-        (order,) = view.orders
-        assert isinstance(order, FollowWallet)
-        assert order.address in WALLETS[5:]
-        assert order.label == ""
-        assert order.describe() == f"follow {STATE.reactor.label_of(order.address)}"
-        await view.press("n", "enter")
-        assert order != view.orders[-1]
-
-
-STRANGER = "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"
-
-
-@pytest.mark.slow
-async def test_a_typed_address_is_followed_with_its_checksum() -> None:
-    async with reactor() as view:
-        ways = (STRANGER, STRANGER.lower(), f"  {STRANGER} ", f"0x{STRANGER[2:].upper()}")
-        for count, typed in enumerate(ways, start=1):
-            await view.press("n")
-            await view.write("follow-address", typed)
-            assert STRANGER in view.part("#form-preview"), typed
-            await view.press("enter")
-            assert view.orders == [FollowWallet(STRANGER, "")] * count, typed
-
-
-@pytest.mark.slow
-async def test_what_is_no_address_to_follow_is_refused_in_words() -> None:
-    bad = {
-        "0x12": "40 hex digits (2 given)",
-        STRANGER[:-1]: "40 hex digits (39 given)",
-        STRANGER.replace("fB69", "Fb69"): "Wrong checksum",
-        "0x" + "g" * 40: "An address is 0x and 40 hex digits",
-        WALLETS[0]: "already followed",
-        "[/red][@click=app.quit]": "An address is 0x and 40 hex digits",
-        WALLETS[0].lower(): "already followed",
-    }
-    said: dict[str, str] = {}
-    async with reactor() as view:
-        await view.press("n")
-        for typed in bad:
-            await view.write("follow-address", typed)
-            await view.press("enter")
-            said[typed] = view.part("#form-problem")
-            assert view.orders == []
-    assert {typed: one for typed, one in said.items() if bad[typed] not in one} == {}
-
-
-@pytest.mark.slow
-async def test_a_wallet_is_named_unfollowed_and_brought_back() -> None:
-    async with reactor() as view:
-        await view.press("o", "e")
-        assert isinstance(view.app.screen, LabelForm)
-        await view.press(*"abc", "enter")
-        assert view.orders[-1] == LabelWallet(WALLETS[0], "abc")
-        await view.press("u")
-        assert view.orders[-1] == LabelWallet(WALLETS[0], "")
-        await view.press("d")
-        assert isinstance(view.orders[-1], UnfollowWallet)
-        await view.press("u")
-        assert view.orders[-1] == (back := FollowWallet(WALLETS[0]))
-        assert view.orders[-1].describe() != back.describe()
-
-
-@pytest.mark.slow
 async def test_auto_is_authorised_with_its_caps_shown() -> None:
     async with reactor() as view:
         await view.press("o", "l")
@@ -806,96 +590,7 @@ async def test_auto_is_authorised_with_its_caps_shown() -> None:
         assert view.orders[-1] == SetWalletPolicy(WALLETS[0], Policy.ASK, "Quiet Abacus")
 
 
-@pytest.mark.slow
-async def test_what_was_on_auto_is_never_brought_back_to_it_by_undo() -> None:
-    async with reactor() as view:
-        await view.press("o", "j", "l")
-        await view.confirm("3")
-        before = list(view.orders)
-        await view.press("u")
-        assert view.orders == before
-
-
 # -- the config -------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-async def test_only_what_was_changed_is_sent_and_undo_brings_it_back() -> None:
-    async with reactor(with_reactor(choices={})) as view:
-        await view.press("f2")
-        assert isinstance(view.app.screen, ReactorForm)
-        assert "no change yet" in view.part("#form-problem")
-        await view.write("reactor-fraction", "25")
-        await view.write("reactor-cap", "250.5")
-        assert "125.00 shares" not in view.part("#form-preview")
-        assert "100.00" in view.part("#form-preview")
-        await view.press("enter")
-        changed = SetReactorConfig(mirror_fraction=0.25, daily_cap=Micros(250_500_000))
-        assert view.orders == [changed]
-        await view.press("u")
-        assert view.orders[-1] == SetReactorConfig(
-            mirror_fraction=config().mirror_fraction, daily_cap=config().daily_cap
-        )
-
-
-REFUSED = [
-    ("fraction", "101", "0 to 100 percent"),
-    ("fraction", "-1", "0 to 100 percent"),
-    ("fraction", "nan", "0 to 100 percent"),
-    ("fraction", "", "0 to 100 percent"),
-    ("fraction", "1e2", "0 to 100 percent"),
-    ("buffer", "20.1", "0 to 20 percent"),
-    ("buffer", "inf", "0 to 20 percent"),
-    ("cap", "-5", "enter 0 or more"),
-    ("cap", "", "enter a figure"),
-    ("cap", "1,000", "Not a number"),
-    ("cap", "0.001", "At most 2 decimals"),
-    ("min", "-0", "enter 0 or more"),
-    ("max", "9" * 16, "Too large"),
-    ("max", "[b]", "Not a number"),
-]
-
-
-@pytest.mark.slow
-async def test_a_figure_out_of_its_range_is_refused_in_words() -> None:
-    found: list[tuple[str, str, str]] = []
-    async with reactor() as view:
-        await view.press("f2")
-        for line, typed, words in REFUSED:
-            known = view.app.screen.query_one(f"#reactor-{line}", Input).value
-            await view.write(f"reactor-{line}", typed)
-            await view.press("enter")
-            problem = view.part("#form-problem")
-            found.append((line, typed, words if words in problem else problem))
-            assert view.orders == []
-            await view.write(f"reactor-{line}", known)
-            assert "no change yet" in view.part("#form-problem")
-    assert found == REFUSED
-
-
-@pytest.mark.slow
-async def test_zero_is_a_figure() -> None:
-    async with reactor() as view:
-        for line, typed in (("cap", "0"), ("min", "0.0"), ("fraction", "0")):
-            await view.press("f2")
-            await view.write(f"reactor-{line}", typed)
-            await view.press("enter")
-            assert len(view.orders) == 1, line
-            view.app.given.clear()
-
-
-@pytest.mark.slow
-async def test_caps_of_a_wallet_on_auto_are_loosened_only_after_a_second_look() -> None:
-    async with reactor() as view:
-        await view.press("f2")
-        await view.write("reactor-cap", "500")
-        await view.press("enter")
-        assert view.orders == []
-        assert "1 wallet is on auto" in view.part("#form-problem")
-        await view.press("escape", "escape", "f2")
-        await view.write("reactor-cap", "50")
-        await view.press("enter")
-        assert view.orders == [SetReactorConfig(daily_cap=Micros(50 * ONE))]
 
 
 @pytest.mark.slow
@@ -910,56 +605,6 @@ async def test_another_venue_is_chosen_and_told_to_be_real_money() -> None:
 
 
 # -- on, off, breaker, plan -------------------------------------------------------------------
-
-
-@pytest.mark.slow
-async def test_stopping_asks_nothing_and_starting_asks() -> None:
-    async with reactor() as view:
-        await view.press("H")
-        assert view.orders == [SetReactorConfig(enabled=False)]
-    off = with_reactor(config=replace(config(), enabled=False))
-    async with reactor(off) as view:
-        assert "Reactor off" in view.part("#reactor-urgent")
-        await view.press("H", "enter")
-        assert view.orders == []
-        await view.press("H")
-        assert "1 on auto, mirrored" in view.text
-        await view.confirm()
-        assert view.orders == [SetReactorConfig(enabled=True)]
-
-
-@pytest.mark.slow
-async def test_an_open_breaker_counts_down_and_is_reset_after_a_question() -> None:
-    until_then = Timestamp(NOW + 2_590)
-    broken = with_reactor(breaker=BreakerView(5, 5, Timestamp(NOW - 1_010), until_then, 7))
-    async with reactor(broken, HUGE) as view:
-        line = view.part("#reactor-urgent")
-        assert "breaker open, 43m 10s left. b resets it" in line
-        assert "5 failures in a row, 7 signals skipped" in line
-        view.app.bring(later_s=10.0)
-        await view.pilot.pause()
-        assert "43m 00s" in view.part("#reactor-urgent")
-        assert "■ paused" in view.part("#reactor-state")
-        await view.press("b", "enter")
-        assert view.orders == []
-        await view.press("b")
-        await view.confirm()
-        assert view.orders == [ResetBreaker()]
-        view.app.bring(later_s=3_000.0)
-        await view.pilot.pause()
-        assert "● running" in view.part("#reactor-state")
-        assert "breaker" not in view.part("#reactor-urgent")
-    told = lasting_conditions(broken, NOW, started_at=NOW, closed="")
-    assert "breaker" in [each.word for each in told]
-    assert "breaker" in [each.word for each in needs(broken, NOW)]
-
-
-@pytest.mark.slow
-async def test_a_closed_breaker_has_nothing_to_reset() -> None:
-    async with reactor() as view:
-        await view.press("b")
-        assert view.orders == []
-        assert "breaker not open" in view.app.said[-1]
 
 
 @pytest.mark.slow
@@ -1032,31 +677,6 @@ async def test_what_of_a_listing_could_not_be_used_is_said() -> None:
 # -- the rest ---------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-async def test_masked_amounts_and_addresses_stand_nowhere() -> None:
-    private = replace(TWO, preferences={"privacy": "on"})
-    async with reactor(private, HUGE) as view:
-        for keys in ((), ("o",), ("o", "l"), ("escape", "F")):
-            await view.press(*keys)
-            text = view.text
-            for secret in ("43.21", WALLETS[0][:6], f"{CHEAP.amount / ONE:.2f}"):
-                assert secret not in text
-
-
-@pytest.mark.slow
-async def test_numbers_are_explained_and_a_row_is_copied() -> None:
-    async with reactor(TWO) as view:
-        await view.press("i")
-        assert isinstance(view.app.screen, Explain)
-        assert "source price x (1 + buffer)" in view.text
-        await view.press("escape", "Y")
-        assert CHEAP.tx_hash in view.app.copied[-1]
-        await view.press("o", "i")
-        assert isinstance(view.app.screen, Explain)
-        await view.press("escape", "y")
-        assert view.app.copied[-1] == WALLETS[0]
-
-
 def explained(row: ReactorRow) -> dict[str, tuple[str, dict[str, str]]]:
     """Each figure of a row, with what it is made of."""
     return {
@@ -1121,14 +741,6 @@ async def test_a_wallet_with_a_past_and_no_signals_keeps_its_statistics() -> Non
             isinstance(row, SourceWalletView) and row.tally.signals_count == 4
             for row in view.rows()
         )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [(60, 18), (70, 20), (250, 70), (50, 14)])
-async def test_it_lives_at_every_size(size: tuple[int, int]) -> None:
-    async with reactor(size=size) as view:
-        await view.press("j", "enter", "escape", "o", "j", "enter", "escape", "o")
-        assert view.rows()
 
 
 @pytest.mark.parametrize(

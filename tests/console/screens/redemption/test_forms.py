@@ -1,3 +1,5 @@
+"""Confirming a redemption: which transaction may be signed."""
+
 from dataclasses import replace
 from typing import Any
 

@@ -1,3 +1,5 @@
+"""The redemption screen: the queue, its steps, and its actions."""
+
 from dataclasses import replace
 from typing import get_args
 
@@ -7,7 +9,6 @@ from kit.console.doors import Running, running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.wallet import ADDRESS, call_of, redemption_of, row_of, run_of, wallet_of
 from service_tui.console import formats
-from service_tui.console.forms.confirm import Confirm
 from service_tui.console.forms.trade_form import TradeForm
 from service_tui.console.forms.typed_word import TypedWord
 from service_tui.console.qr import qr_lines
@@ -15,35 +16,19 @@ from service_tui.console.screens.redemption.detail import describe, steps_text, 
 from service_tui.console.screens.redemption.forms import RedeemDialog
 from service_tui.console.screens.redemption.screen import RedemptionScreen
 from service_tui.console.screens.redemption.table import QUEUE
-from service_tui.console.screens.wallet.forms import (
-    NewKeyDialog,
-    SecretInput,
-    StoredKeys,
-    WalletCode,
-)
+from service_tui.console.screens.wallet.forms import SecretInput, StoredKeys, WalletCode
 from service_tui.console.screens.wallet.panel import WalletPanel
 from service_tui.console.screens.wallet.text import checklist_text
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets import dialog as dialogs
 from service_tui.console.widgets.dialog import ARMED_AFTER_S
-from service_tui.console.widgets.plain_input import PlainInput
 from service_tui.desk.chain.translate import wallet_view
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.commands.wallet import (
     GAP_WORD,
-    AbandonRun,
-    AllowReal,
-    KeepKey,
-    LinkWallet,
     LockWallet,
     PrepareRedemption,
-    ReadApprovals,
     Redeem,
-    RedeemAll,
-    RemoveKey,
-    RequestLink,
-    SetApprovals,
-    SetAutoRedeem,
     SetLive,
     UnlockWallet,
 )
@@ -57,13 +42,7 @@ from service_tui.desk.slices.redemption import (
     StepView,
 )
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.slices.wallet import (
-    ChallengeView,
-    KeyState,
-    Ownership,
-    StoredKeyView,
-    WalletView,
-)
+from service_tui.desk.slices.wallet import KeyState, Ownership, StoredKeyView, WalletView
 from service_tui.desk.state import DeskState
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
@@ -275,18 +254,6 @@ async def test_places_that_nobody_explains_want_a_typed_word() -> None:
 
 
 @pytest.mark.slow
-async def test_a_run_that_can_never_come_is_abandoned_by_its_key_unless_one_only_looks() -> None:
-    stuck = with_run(READY, state=ChainRunState.UNCONFIRMED)
-    async with running(stuck, first="redemption", size=(120, 40)) as seen:
-        await seen.press("delete")
-        assert given(seen) == [AbandonRun(ONE.key)]
-        looking = replace(stuck, service=replace(stuck.service, read_only=True))
-        await seen.bring(looking)
-        await seen.press("delete")
-        assert given(seen) == [AbandonRun(ONE.key)]
-
-
-@pytest.mark.slow
 async def test_another_transaction_than_the_one_seen_has_to_be_seen_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -341,39 +308,6 @@ async def test_a_locked_key_cannot_say_yes() -> None:
 
 
 @pytest.mark.slow
-async def test_redeeming_all_tells_the_gas_of_all_and_a_service_pays_its_own() -> None:
-    rows = tuple(row_of(index) for index in (1, 2, 3))
-    both = replace(READY, redemption=replace(READY.redemption, rows=rows))
-    async with running(both, first="redemption", size=(160, 50)) as seen:
-        await seen.press("T")
-        assert "About 0.0351 POL of gas" in seen.text
-        assert "3 positions" in seen.text
-        await seen.press("escape")
-        await seen.bring(replace(both, wallet=wallet_of(ownership=Ownership.MANAGED)))
-        await seen.press("T")
-        assert "signs for this wallet and pays the gas" in seen.text
-        assert "POL of gas" not in seen.text
-
-
-@pytest.mark.slow
-async def test_all_and_by_itself_want_a_typed_word_and_off_asks_nothing() -> None:
-    async with running(READY, first="redemption", size=(120, 40)) as seen:
-        await seen.press("T")
-        assert isinstance(seen.app.screen, TypedWord)
-        await seen.pilot.pause(2 * ARMED_AFTER_S)
-        await seen.press(*"REDEEM", "enter")
-        assert given(seen) == [RedeemAll((ONE.key,))]
-        await seen.press("a")
-        assert given(seen)[-1] == SetAutoRedeem(on=False)
-        off = replace(READY.redemption, auto=AutoView(on_service=True, allowed=False))
-        await seen.bring(replace(READY, redemption=off))
-        await seen.press("a")
-        await seen.pilot.pause(2 * ARMED_AFTER_S)
-        await seen.press(*"REDEEM", "enter")
-        assert given(seen)[-1] == SetAutoRedeem(on=True)
-
-
-@pytest.mark.slow
 async def test_what_is_by_hand_says_where() -> None:
     async with running(STATE, first="redemption", size=(120, 40)) as seen:
         screen = seen.app.front
@@ -422,51 +356,6 @@ async def test_the_passphrase_is_never_shown_and_goes_up_once() -> None:
 
 
 @pytest.mark.slow
-async def test_a_new_key_wants_its_passphrase_twice() -> None:
-    bare = wallet_of(key_state=KeyState.NONE, key_address="", ownership=Ownership.MANAGED)
-    async with running(replace(STATE, wallet=bare), first="redemption", size=(120, 40)) as seen:
-        await seen.press("W", "K")
-        dialog = seen.app.screen
-        assert isinstance(dialog, NewKeyDialog)
-        secret, first, again = dialog.query(SecretInput)
-        first.value, again.value = "canary99", "canary98"
-        await seen.press("enter")
-        assert "differ" in seen.text
-        again.value = "canary99"
-        secret.value = "ab" * 32
-        await seen.press("enter")
-        assert given(seen) == [KeepKey("canary99", "ab" * 32)]
-        assert "abab" not in repr(given(seen))
-
-
-@pytest.mark.slow
-async def test_a_key_is_removed_by_the_end_of_its_address_alone() -> None:
-    other = "0x" + "22" * 18 + "abCD"
-    kept = (StoredKeyView(other), StoredKeyView(ADDRESS))
-    state = replace(STATE, wallet=wallet_of(stored=kept))
-    async with running(state, first="redemption", size=(80, 24)) as seen:
-        await seen.press("W", "s")
-        assert isinstance(seen.app.screen, StoredKeys)
-        assert f"▌ {other}" in seen.text
-        assert f"{ADDRESS}  open, linked" in seen.text
-        await seen.press("j", "d")
-        assert isinstance(seen.app.screen, TypedWord)
-        assert "key of the linked wallet" in seen.text
-        await seen.pilot.pause(2 * ARMED_AFTER_S)
-        await seen.press(*"ABCDEF", "enter")
-        assert isinstance(seen.app.screen, TypedWord)
-        assert given(seen) == []
-        line = seen.app.screen.query_one(PlainInput)
-        line.value = ADDRESS[-6:]
-        await seen.press("enter")
-        assert given(seen) == [RemoveKey(ADDRESS, ADDRESS[-6:])]
-        await seen.press("s", "enter")
-        assert other in seen.text
-        await seen.press(*"canary99", "enter")
-        assert given(seen)[-1] == UnlockWallet("canary99", other)
-
-
-@pytest.mark.slow
 async def test_a_key_that_nobody_can_read_is_not_removed() -> None:
     hidden = replace(
         STATE,
@@ -483,58 +372,6 @@ async def test_a_key_that_nobody_can_read_is_not_removed() -> None:
         await seen.press("d", "enter")
         assert isinstance(seen.app.screen, StoredKeys)
         assert given(seen) == []
-
-
-@pytest.mark.slow
-async def test_linking_and_approvals_are_confirmed() -> None:
-    managed = wallet_of(ownership=Ownership.MANAGED, address="0x" + "11" * 20)
-    async with running(replace(STATE, wallet=managed), first="redemption", size=(120, 40)) as seen:
-        await seen.press("W", "l")
-        assert given(seen) == [RequestLink(ADDRESS)], "nothing is signed that was not shown"
-        text = "Link this wallet to your agent of service.example.\n\nNonce: n-12345678"
-        read = ChallengeView(ADDRESS, "n-12345678", text, Timestamp(NOW + 300))
-        await seen.bring(replace(STATE, wallet=replace(managed, challenge=read)))
-        assert isinstance(seen.app.screen, Confirm)
-        for line in text.splitlines():
-            assert line in seen.text
-        await seen.pilot.pause(2 * ARMED_AFTER_S)
-        await seen.press("y")
-        assert given(seen)[-1] == LinkWallet(ADDRESS, "n-12345678")
-        await seen.bring(STATE)
-        await seen.press("A")
-        assert given(seen)[-1] == ReadApprovals()
-        await seen.bring(replace(STATE, wallet=wallet_of(approvals_at=Timestamp(NOW + 1))))
-        assert "neg-risk exchange" in seen.text
-        await seen.pilot.pause(2 * ARMED_AFTER_S)
-        await seen.press(*"APPROVE", "enter")
-        assert given(seen)[-1] == SetApprovals(("usdc_bridged_2",), "APPROVE")
-
-
-@pytest.mark.slow
-async def test_real_money_wants_its_word_and_off_asks_nothing() -> None:
-    async with running(STATE, first="redemption", size=(120, 40)) as seen:
-        await seen.press("W", "L")
-        await seen.pilot.pause(2 * ARMED_AFTER_S)
-        await seen.press(*"LIVE", "enter")
-        assert given(seen) == [SetLive(on=True, word="LIVE")]
-        await seen.bring(replace(STATE, wallet=wallet_of(live=True)))
-        await seen.press("L")
-        assert given(seen)[-1] == SetLive(on=False)
-
-
-@pytest.mark.slow
-async def test_real_trades_are_allowed_by_a_key_and_a_yes() -> None:
-    off = replace(STATE, wallet=wallet_of(real_trading=False))
-    async with running(off, first="redemption", size=(120, 40)) as seen:
-        await seen.press("W", "r")
-        assert isinstance(seen.app.screen, Confirm)
-        assert not given(seen)
-        await seen.pilot.pause(2 * ARMED_AFTER_S)
-        await seen.press("y")
-        assert given(seen) == [AllowReal()]
-        await seen.bring(replace(STATE, wallet=wallet_of(real_trading=True)))
-        await seen.press("r")
-        assert not isinstance(seen.app.screen, Confirm)
 
 
 @pytest.mark.slow

@@ -1,3 +1,5 @@
+"""The forms of the research screen: backtests, sweeps and new sessions."""
+
 from kit.console.opened import opened
 from kit.samples.desk import NOW, sample_state
 from kit.samples.research import session_of

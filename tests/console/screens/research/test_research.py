@@ -1,3 +1,5 @@
+"""The research screen: sessions, experiments, backtests, and actions."""
+
 from dataclasses import replace
 
 import pytest
@@ -14,13 +16,7 @@ from service_tui.console.screens.research.chart import metric_chart, sweep_chart
 from service_tui.console.screens.research.detail import backtest_text
 from service_tui.console.screens.research.forms import BacktestForm, SessionForm, read_thresholds
 from service_tui.console.screens.research.screen import ResearchScreen
-from service_tui.desk.commands.research import (
-    EndSession,
-    ResetSession,
-    RunBacktest,
-    ShowDiff,
-    StartSession,
-)
+from service_tui.desk.commands.research import EndSession, ResetSession, RunBacktest, ShowDiff
 from service_tui.desk.commands.settings import SetPreference
 from service_tui.desk.slices.research import (
     DiffView,
@@ -29,7 +25,7 @@ from service_tui.desk.slices.research import (
     Source,
     reduce_research,
 )
-from service_tui.terms import Direction, SessionState, Venue
+from service_tui.terms import SessionState, Venue
 
 STATE = replace(seen_before(sample_state()), research=research_sample())
 
@@ -124,21 +120,6 @@ async def test_a_backtest_is_asked_of_a_venue(typed: str, venue: Venue | None) -
 
 
 @pytest.mark.slow
-async def test_what_is_no_slug_is_asked_of_nobody() -> None:
-    said: dict[str, object] = {}
-    async with running(STATE, size=(120, 40)) as seen:
-        await seen.press("6", "b")
-        form = seen.app.screen
-        assert isinstance(form, BacktestForm)
-        assert form.result_or_problem() != "enter the skill's slug"
-        for slug in ("-x", "--allow-shell", "", "a b", "a" * 129):
-            form.write("backtest-skill", slug)
-            form.refresh_form()
-            said[slug] = form.result_or_problem()
-    assert said == dict.fromkeys(said, "enter the skill's slug")
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "wanted"),
     [
@@ -181,22 +162,6 @@ async def chosen(seen: Running, typed: str) -> None:
     await seen.press("enter")
     if isinstance(seen.app.screen, CommandPalette):
         await seen.press("enter")
-
-
-@pytest.mark.slow
-async def test_a_session_is_begun_in_a_form_with_a_new_name() -> None:
-    async with running(STATE, size=(120, 40)) as seen:
-        await seen.press("6", "n")
-        form = seen.app.screen
-        assert isinstance(form, SessionForm)
-        assert isinstance(form.result_or_problem(), str)
-        form.write("session-name", "third")
-        form.refresh_form()
-        await seen.press("ctrl+j")
-        (order,) = given(seen)
-        assert order == StartSession(
-            "third", "weather-edge", "pnl", "$", Direction.HIGHER, "/home/me/skills"
-        )
 
 
 @pytest.mark.slow

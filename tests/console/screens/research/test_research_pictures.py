@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kit.console.pictures import SIZES, seen
-from kit.console.snapshot import assert_snapshot
+from kit.console.pictures import assert_at_sizes
 from kit.samples.desk import sample_state
 from kit.samples.research import research_sample
 from service_tui.desk.slices.research import DiffView, ResearchView
@@ -47,9 +46,7 @@ PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", PICTURES)
-async def test_autoresearch_looks_as_it_is_meant_to(name: str, size: tuple[int, int]) -> None:
+async def test_autoresearch_looks_as_it_is_meant_to(name: str) -> None:
     state, keys = PICTURES[name]
-    async with seen(state, keys, size, "research") as (pilot, _):
-        await assert_snapshot(pilot, f"research_{name}_{size[0]}x{size[1]}")
+    await assert_at_sizes(state, keys, f"research_{name}", "research")

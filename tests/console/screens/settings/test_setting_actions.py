@@ -26,7 +26,7 @@ from service_tui.console.screens.settings.forms import (
     Slippage,
     SlippageForm,
 )
-from service_tui.console.screens.settings.table import settings
+from service_tui.console.screens.settings.table import PLAN, settings
 from service_tui.console.screens.settings.webhooks import WebhookList
 from service_tui.desk.commands.agents import AgentAct, Govern
 from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPaused
@@ -34,7 +34,8 @@ from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.reasons import READ_ONLY
 from service_tui.desk.slices.buy_limits import RULES, BuyLimit, RiskDefaults
 from service_tui.desk.state import DeskState
-from service_tui.terms import SPEEDS, Plan
+from service_tui.engine.limits import PLANS
+from service_tui.terms import SPEEDS, Plan, counted
 from service_tui.units import ONE, Micros, Timestamp
 
 STATE = sample_state()
@@ -355,11 +356,13 @@ def test_some_settings_press_a_key_of_the_program(key: str, pressed: str) -> Non
     assert message.key == key_named(pressed)
 
 
-def test_the_pace_goes_round() -> None:
+@pytest.mark.parametrize(("history", "speeds"), [("", SPEEDS[:4]), ("oslo", SPEEDS)])
+def test_the_pace_goes_round(history: str, speeds: tuple[int, ...]) -> None:
     assert STATE.world is not None
-    following = dict(zip(SPEEDS, (*SPEEDS[1:], SPEEDS[0]), strict=True))
+    following = dict(zip(speeds, (*speeds[1:], speeds[0]), strict=True))
     for speed, after in following.items():
-        screen = on("desk.pace", replace(STATE, world=replace(STATE.world, speed=speed)))
+        world = replace(STATE.world, speed=speed, history=history)
+        screen = on("desk.pace", replace(STATE, world=world))
         edit(screen)
         assert screen.given == [SetSpeed(after)]
     odd = on("desk.pace", replace(STATE, world=replace(STATE.world, speed=7.5)))
@@ -388,3 +391,13 @@ def test_a_read_only_desk_changes_nothing_of_the_service(key: str) -> None:
 def test_a_read_only_desk_changes_what_is_this_machines(key: str) -> None:
     state = replace(STATE, service=replace(STATE.service, read_only=True))
     assert not edit(on(key, state))
+
+
+def test_the_words_on_plans_are_those_of_the_service() -> None:
+    meaning = next(row.meaning for row in settings(StubScreen(STATE).view, "") if row.key == PLAN)
+    free, pro, elite = (PLANS[plan] for plan in (Plan.FREE, Plan.PRO, Plan.ELITE))
+    assert meaning == (
+        f"Free: {free.trades_per_day} buys/day, {counted(free.agents, 'agent')}. "
+        f"Pro: {pro.trades_per_day} buys/day, rates x{pro.rate_factor}, {pro.agents} agents. "
+        f"Elite: no daily cap, rates x{elite.rate_factor}, {elite.agents} agents."
+    )

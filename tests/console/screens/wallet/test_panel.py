@@ -1,3 +1,5 @@
+"""The wallet panel: address, QR code, approvals, and keys."""
+
 from dataclasses import replace
 from typing import Any
 

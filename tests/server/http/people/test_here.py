@@ -1,3 +1,5 @@
+"""The people who are online."""
+
 from service_tui.server.http.people.here import HERE_S, PeopleHere
 from service_tui.terms import PersonRole
 

@@ -4,6 +4,8 @@ Stopping and a shorter leash need no confirmation. Starting, and actions that ca
 do. `ACTIONS`, at the end, is the list.
 """
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from rich.text import Text
@@ -13,9 +15,17 @@ from service_tui.console.actions import ScreenAction, UnmetReason
 from service_tui.console.forms.about import About
 from service_tui.console.forms.choose_plan import ChoosePlan
 from service_tui.console.forms.confirm import Confirm, Question
+from service_tui.console.forms.confirm_many import ConfirmMany
 from service_tui.console.forms.leash_form import LeashForm
 from service_tui.console.forms.skill_log import SkillLog
-from service_tui.console.parts.shared_actions import can_change, export, has_row
+from service_tui.console.parts.shared_actions import (
+    can_change,
+    export,
+    has_row,
+    has_rows,
+    mark,
+    mark_all,
+)
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.agents.alerts import AgentAlertList
 from service_tui.console.screens.agents.detail import describe, history_text
@@ -140,23 +150,67 @@ def make_claim_code(screen: Agents) -> None:
 
 
 def pause(screen: Agents) -> None:
-    """Pause its buys at once; resume them after a confirmation."""
-    agent = screen.row_in_focus()
-    if agent is not None and not agent.paused:
-        _govern(screen, AgentAct.PAUSE, agent)
-    elif agent is not None:
-        body = Text.assemble(formats.plain(agent.name, 60), " may buy again without you.")
-        _confirm(screen, Question("Resume this agent?", body, "resume"), AgentAct.RESUME, agent)
+    """Pause its buys at once; resume them after a confirmation. The same of all marked agents."""
+    _stop_or_start(screen, _PAUSING)
 
 
 def suspend(screen: Agents) -> None:
-    """Suspend the agent at once; readmit it after a confirmation."""
-    agent = screen.row_in_focus()
-    if agent is not None and not agent.suspended:
-        _govern(screen, AgentAct.SUSPEND, agent)
-    elif agent is not None:
-        body = Text.assemble(formats.plain(agent.name, 60), " may trade again without you.")
-        _confirm(screen, Question("Readmit this agent?", body, "readmit"), AgentAct.READMIT, agent)
+    """Suspend the agent at once; readmit it after a confirmation. The same of all marked agents."""
+    _stop_or_start(screen, _SUSPENDING)
+
+
+@dataclass(frozen=True)
+class _Stopping:
+    """A state that agents are put into at once, and taken out of after a question."""
+
+    stop: AgentAct
+    start: AgentAct
+    is_stopped: Callable[[AgentView], bool]
+    verb: str
+    may: str
+
+
+_PAUSING: Final = _Stopping(
+    AgentAct.PAUSE, AgentAct.RESUME, lambda agent: agent.paused, "resume", "buy"
+)
+_SUSPENDING: Final = _Stopping(
+    AgentAct.SUSPEND, AgentAct.READMIT, lambda agent: agent.suspended, "readmit", "trade"
+)
+
+
+def _stop_or_start(screen: Agents, way: _Stopping) -> None:
+    """Stop those that are not stopped; once all are, start them again after one question."""
+    agents = screen.table.selected_or_marked()
+    running = [agent for agent in agents if not way.is_stopped(agent)]
+    for agent in running:
+        _govern(screen, way.stop, agent)
+    if len(agents) == 1 and not running:
+        body = Text.assemble(
+            formats.plain(agents[0].name, 60), f" may {way.may} again without you."
+        )
+        question = Question(f"{way.verb.capitalize()} this agent?", body, way.verb)
+        _confirm(screen, question, way.start, agents[0])
+    elif agents and not running:
+        _ask_to_start(screen, way, agents)
+    elif not agents:
+        screen.row_in_focus()
+
+
+def _ask_to_start(screen: Agents, way: _Stopping, agents: Sequence[AgentView]) -> None:
+    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if confirmed:
+            for agent in agents:
+                _govern(screen, way.start, agent)
+            screen.table.clear_marks()
+
+    who = counted(len(agents), "agent")
+    question = Question(
+        f"{way.verb.capitalize()} the marked agents?",
+        Text(f"{who} may {way.may} again without you.\n"),
+        way.verb,
+    )
+    lines = tuple(formats.plain(agent.name, 60) for agent in agents)
+    screen.open_dialog(ConfirmMany(question, lines), answered)
 
 
 def retire(screen: Agents) -> None:
@@ -346,10 +400,13 @@ def show_alerts(screen: Agents) -> None:
 
 
 _GOVERNED: Final = (is_governed, can_change, has_row)
+_SEVERAL: Final = (is_governed, can_change, has_rows)
 
 ACTIONS: Final[tuple[ScreenAction[Agents], ...]] = (
     ScreenAction("agents.open", open_agent),
-    ScreenAction("agents.pause", pause, requires=_GOVERNED),
+    ScreenAction("agents.mark", mark, requires=(has_row,)),
+    ScreenAction("agents.mark_all", mark_all),
+    ScreenAction("agents.pause", pause, requires=_SEVERAL),
     ScreenAction("agents.claim", claim, requires=(*_GOVERNED, is_unclaimed)),
     ScreenAction("agents.code", make_claim_code, requires=(*_GOVERNED, is_unclaimed)),
     ScreenAction("agents.plan", choose_plan, requires=_GOVERNED),
@@ -357,7 +414,7 @@ ACTIONS: Final[tuple[ScreenAction[Agents], ...]] = (
         "agents.new_plan", choose_plan_of_new, requires=(is_governed, can_change, are_agents_loaded)
     ),
     ScreenAction("agents.key", replace_key, requires=_GOVERNED),
-    ScreenAction("agents.suspend", suspend, requires=_GOVERNED),
+    ScreenAction("agents.suspend", suspend, requires=_SEVERAL),
     ScreenAction("agents.retire", retire, requires=(*_GOVERNED, is_retirable)),
     ScreenAction(
         "agents.retire_demos", retire_demos, requires=(is_governed, can_change, has_demos)

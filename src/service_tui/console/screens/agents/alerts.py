@@ -98,7 +98,7 @@ class AgentAlertList(CursorList[None, AgentAlertView]):
 KINDS: Final = tuple(AgentAlertKind)
 ACTIONS: Final = tuple(AgentAlertAction)
 _KIND_NAMES: Final = ("silent", "drawdown", "day loss", "buys", "move", "refused")
-_ACTION_NAMES: Final = ("alert", "pause agent", "halt all")
+_ACTION_NAMES: Final = ("tell", "pause agent", "halt all")
 
 _RULES: Final[Mapping[AgentAlertKind, Number]] = {
     AgentAlertKind.SILENT: figure_rule(

@@ -67,8 +67,8 @@ def fleet_bits(view: ViewContext) -> tuple[Bit, ...]:
     """All agents in one line: count, money, and the plan of the next one."""
     state, fleet = view.state, view.state.fleet
     if fleet is None:
-        message = "loading agents" if state.service.embedded else "agents of another service"
-        return (Bit(Text(message, "muted")),)
+        line = "loading agents" if state.service.embedded else "agents of another service"
+        return (Bit(Text(line, "muted")),)
     equity = Micros(sum(agent.equity for agent in fleet.agents))
     today = Micros(sum(agent.day_pnl for agent in fleet.agents))
     made = formats.pnl(today, masked=view.masked, arrow=True)
@@ -305,8 +305,8 @@ def _story_parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Tex
     """Titled parts of an agent's history."""
     detail = view.state.supervision.detail
     if not view.state.service.embedded:
-        message = "Another service does not report its agents' trades. See the output."
-        yield "history", Text(message, "muted")
+        text = "Another service does not report its agents' trades. See the output."
+        yield "history", Text(text, "muted")
         return
     if detail is None or detail.agent_id != agent.agent_id:
         yield "history", Text(awaited(view.state, "loading its trades"), "muted")
@@ -374,9 +374,9 @@ def _run_line(run: SkillRunView, now: Timestamp) -> Text:
     glyph, tone = RUN_STATES.get(run.state, ("■", "muted"))
     age = formats.age(run.started_at, now)
     head = Text.assemble((f"{glyph} {run.state.value}", tone), f"  {run.skill_slug}  ", age)
-    message = run.why or run.report
-    if message:
-        head.append(f"\n  {formats.plain(message, 200)}", "muted")
+    text = run.why or run.report
+    if text:
+        head.append(f"\n  {formats.plain(text, 200)}", "muted")
     return head
 
 

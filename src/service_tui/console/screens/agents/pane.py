@@ -100,7 +100,7 @@ class TradesOfAll(RecordTable[FillView]):
     """The trades of all agents, the newest on top; enter shows the market of one."""
 
     is_styled_by_focus = True
-    is_journal = True
+    newest_on_top = True
     newest_by = "time"
 
     def __init__(self, state: DeskState, view: Callable[[], ViewContext]) -> None:

@@ -106,7 +106,7 @@ class AgentsScreen(TableScreen[AgentView]):
         self.feed.show_trades(self.state)
         revealed = self.state.revealed
         is_of_agent = revealed is not None and not revealed.is_webhook
-        if revealed is not None and is_of_agent and not self._is_revealing:
+        if revealed is not None and is_of_agent and not (self._is_revealing or self.is_guest):
             self._is_revealing = True
             app: App[object] = self.app  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] - untyped
             app.push_screen(Secret(revealed), self._forget)

@@ -185,8 +185,8 @@ class InstallSkillForm(Form[InstallSkill]):
     def describe(self, result: InstallSkill | None) -> Mapping[str, Shown]:
         """The checks before it, and its destination."""
         del result
-        message = "Checked first, then copied. Nothing of it runs yet."
+        text = "Checked first, then copied. Nothing of it runs yet."
         return {
             "form-question": "A folder with SKILL.md and its script, or an archive of it.",
-            "form-preview": Text(message, "muted"),
+            "form-preview": Text(text, "muted"),
         }

@@ -26,12 +26,12 @@ from service_tui.console.screens.approvals.table import order_text, size_text
 from service_tui.console.signs import edge_now, edge_text
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.agents.refused_today import refused_today, rule_of
-from service_tui.desk.commands.agents import ApproveHeld, RefuseHeld, SetLeash
+from service_tui.desk.commands.agents import ApproveTrade, RefuseTrade, SetLeash
 from service_tui.desk.commands.settings import SetPreference
-from service_tui.desk.slices.supervision import HeldView, approval_text
+from service_tui.desk.slices.supervision import PendingTradeView, approval_text
 from service_tui.terms import Action
 
-Approvals: TypeAlias = TableScreen[HeldView]
+Approvals: TypeAlias = TableScreen[PendingTradeView]
 
 
 # -- requirements -------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def has_trade(screen: Approvals) -> UnmetReason:
 
 def is_waiting(screen: Approvals) -> UnmetReason:
     """At least one trade waits."""
-    return "" if screen.state.supervision.held else "no approvals pending"
+    return "" if screen.state.supervision.pending_trades else "no approvals pending"
 
 
 def has_refused(screen: Approvals) -> UnmetReason:
@@ -59,7 +59,7 @@ def review(screen: Approvals) -> None:
     """Open the highlighted trade: approve it, change its size, or refuse it."""
     trade = screen.row_in_focus()
     if trade is not None:
-        screen.post_message(ApprovalRequested(trade.held_id))
+        screen.post_message(ApprovalRequested(trade.pending_id))
 
 
 def mark_one(screen: Approvals) -> None:
@@ -80,7 +80,7 @@ def approve(screen: Approvals) -> None:
     if len(trades) > 1:
         _approve_many(screen, trades)
     elif trades:
-        screen.post_message(ApprovalRequested(trades[0].held_id))
+        screen.post_message(ApprovalRequested(trades[0].pending_id))
     else:
         screen.row_in_focus()
 
@@ -92,13 +92,13 @@ def refuse(screen: Approvals) -> None:
         body = Text("Nothing is traded. Each agent gets a refusal as the answer to its order.")
         _ask(screen, trades, Question("Refuse these trades?", body, "refuse"), _give_refusals)
     elif trades:
-        screen.post_message(ApprovalRequested(trades[0].held_id, refuse=True))
+        screen.post_message(ApprovalRequested(trades[0].pending_id, refuse=True))
     else:
         screen.row_in_focus()
 
 
-def _approve_many(screen: Approvals, trades: Sequence[HeldView]) -> None:
-    """Ask once for all that can be approved together, for real-money trades one by one."""
+def _approve_many(screen: Approvals, trades: Sequence[PendingTradeView]) -> None:
+    """Confirm all play-money trades at once, and real-money trades one by one."""
     view = screen.view
     able, left_out = approvable(trades, view)
     if not able:
@@ -112,12 +112,14 @@ def _approve_many(screen: Approvals, trades: Sequence[HeldView]) -> None:
     _ask(screen, able, question, _give_approvals, with_prices=True)
 
 
-def approvable(trades: Sequence[HeldView], view: ViewContext) -> tuple[tuple[HeldView, ...], str]:
+def approvable(
+    trades: Sequence[PendingTradeView], view: ViewContext
+) -> tuple[tuple[PendingTradeView, ...], str]:
     """The trades that one answer may approve, and how many are left out and why.
 
     Cash and budgets are those after the trades before it in the list.
     """
-    able: list[HeldView] = []
+    able: list[PendingTradeView] = []
     real = over = late = beyond = ended = 0
     for trade in trades:
         if is_real(trade, view.state):
@@ -146,14 +148,14 @@ def approvable(trades: Sequence[HeldView], view: ViewContext) -> tuple[tuple[Hel
     return tuple(able), ", ".join(filter(None, reasons))
 
 
-def _give_approvals(screen: Approvals, trades: Sequence[HeldView]) -> None:
+def _give_approvals(screen: Approvals, trades: Sequence[PendingTradeView]) -> None:
     for trade in trades:
         # ours: each keeps the price that its own form would offer: the question shows it.
         bound = first_bound(trade)
         is_buy = trade.action is Action.BUY
         screen.give(
-            ApproveHeld(
-                trade.held_id,
+            ApproveTrade(
+                trade.pending_id,
                 approval_text(trade),
                 not_above=bound if is_buy else None,
                 not_below=None if is_buy else bound,
@@ -161,16 +163,16 @@ def _give_approvals(screen: Approvals, trades: Sequence[HeldView]) -> None:
         )
 
 
-def _give_refusals(screen: Approvals, trades: Sequence[HeldView]) -> None:
+def _give_refusals(screen: Approvals, trades: Sequence[PendingTradeView]) -> None:
     for trade in trades:
-        screen.give(RefuseHeld(trade.held_id, approval_text(trade)))
+        screen.give(RefuseTrade(trade.pending_id, approval_text(trade)))
 
 
 def _ask(
     screen: Approvals,
-    trades: Sequence[HeldView],
+    trades: Sequence[PendingTradeView],
     question: Question,
-    then: Callable[[Approvals, Sequence[HeldView]], None],
+    then: Callable[[Approvals, Sequence[PendingTradeView]], None],
     *,
     with_prices: bool = False,
 ) -> None:
@@ -178,8 +180,8 @@ def _ask(
 
     def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
         if confirmed:
-            waiting = {one.held_id for one in screen.state.supervision.held}
-            then(screen, [one for one in trades if one.held_id in waiting])
+            waiting = {one.pending_id for one in screen.state.supervision.pending_trades}
+            then(screen, [one for one in trades if one.pending_id in waiting])
             screen.table.clear_marks()
 
     view = screen.view
@@ -187,7 +189,7 @@ def _ask(
     screen.open_dialog(ConfirmMany(question, lines), answered)
 
 
-def lost_edge_text(trades: Sequence[HeldView]) -> Text:
+def lost_edge_text(trades: Sequence[PendingTradeView]) -> Text:
     """The trades whose edge is gone at the price of now, by agent and market; empty for none."""
     lost = [trade for trade in trades if (edge := edge_now(trade)) is not None and edge <= 0]
     if not lost:
@@ -200,7 +202,7 @@ def lost_edge_text(trades: Sequence[HeldView]) -> Text:
     return Text(f"\n{len(lost)} {noun}: {names}", "warn")
 
 
-def _price_text(trade: HeldView) -> Text:
+def _price_text(trade: PendingTradeView) -> Text:
     """Price and edge now, and the worst price that an approval allows."""
     edge, bound = edge_now(trade), first_bound(trade)
     text = Text.assemble("  ", formats.price(trade.price))
@@ -211,7 +213,7 @@ def _price_text(trade: HeldView) -> Text:
     return text
 
 
-def _line(trade: HeldView, view: ViewContext, *, with_prices: bool) -> Text:
+def _line(trade: PendingTradeView, view: ViewContext, *, with_prices: bool) -> Text:
     return Text.assemble(
         order_text(trade),
         "  ",
@@ -233,13 +235,13 @@ def refuse_today(screen: Approvals) -> None:
     if trade is None:
         return
     name = formats.plain(trade.agent_name, 40).plain
-    own = [one for one in screen.state.supervision.held if one.agent_id == trade.agent_id]
+    own = [one for one in screen.state.supervision.pending_trades if one.agent_id == trade.agent_id]
     body = Text(
         f"Trades of {name} that need approval are refused until midnight UTC, "
         f"{len(own)} of them now. Its trades below the leash's limit go on."
     )
 
-    def then(screen: Approvals, trades: Sequence[HeldView]) -> None:
+    def then(screen: Approvals, trades: Sequence[PendingTradeView]) -> None:
         screen.give(SetPreference(*rule_of(trade.agent_id, screen.state, screen.now)))
         _give_refusals(screen, trades)
 

@@ -25,9 +25,9 @@ from service_tui.console.signs import edge_now, signal_number
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.desk.slices.agents import HELD_SHOWN
+from service_tui.desk.slices.agents import POSITIONS_SHOWN
 from service_tui.desk.slices.positions import PositionView
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.slices.topics import Topic
 from service_tui.terms import MARKET_ENDED, MONEY_OF, Action, Venue, agent_with
 from service_tui.units import sum_of
@@ -36,7 +36,7 @@ _TWO_ACROSS: Final = 44
 """Cells from which figures stand in two columns."""
 
 
-def describe(trade: HeldView, view: ViewContext) -> Detail:
+def describe(trade: PendingTradeView, view: ViewContext) -> Detail:
     """A trade in full: the order, its figures, the agent's reasons."""
     request = formats.plain(agent_with(trade.agent_name, trade.skill_slug), 60).plain
     head = Text.assemble(
@@ -62,7 +62,7 @@ def describe(trade: HeldView, view: ViewContext) -> Detail:
     return Detail(head, body, Text("\n\n").join((end, why_text(trade, view.state))))
 
 
-def _figures(trade: HeldView, view: ViewContext) -> tuple[Figure, ...]:
+def _figures(trade: PendingTradeView, view: ViewContext) -> tuple[Figure, ...]:
     held, is_known = position_of(trade, view)
     shares = view.shares(held.shares) if held is not None else formats.shares(None, masked=False)
     if held is None and is_known:
@@ -88,7 +88,7 @@ def _figures(trade: HeldView, view: ViewContext) -> tuple[Figure, ...]:
     )
 
 
-def position_of(trade: HeldView, view: ViewContext) -> tuple[PositionView | None, bool]:
+def position_of(trade: PendingTradeView, view: ViewContext) -> tuple[PositionView | None, bool]:
     """The position that the agent holds on this side, and whether its positions are known."""
     state = view.state
     agents = () if state.fleet is None else state.fleet.agents
@@ -97,7 +97,7 @@ def position_of(trade: HeldView, view: ViewContext) -> tuple[PositionView | None
     if is_own:
         listed, is_known = state.held(trade.market_id), is_answered(state, Topic.POSITIONS)
     elif detail is not None and detail.agent_id == trade.agent_id and not detail.problem:
-        listed, is_known = detail.positions, len(detail.positions) < HELD_SHOWN
+        listed, is_known = detail.positions, len(detail.positions) < POSITIONS_SHOWN
     else:
         return None, False
     held = (
@@ -108,7 +108,7 @@ def position_of(trade: HeldView, view: ViewContext) -> tuple[PositionView | None
     return next(held, None), is_known
 
 
-def totals(trades: Iterable[HeldView], view: ViewContext) -> tuple[Bit, ...]:
+def totals(trades: Iterable[PendingTradeView], view: ViewContext) -> tuple[Bit, ...]:
     """What the listed buys would spend, for each currency by itself, and the number of sales."""
     listed = list(trades)
     buys = [one for one in listed if one.action is Action.BUY]
@@ -125,7 +125,7 @@ def totals(trades: Iterable[HeldView], view: ViewContext) -> tuple[Bit, ...]:
     return tuple(bits)
 
 
-def explain_approval(trade: HeldView, view: ViewContext) -> tuple[Explanation, ...]:
+def explain_approval(trade: PendingTradeView, view: ViewContext) -> tuple[Explanation, ...]:
     """Where the figures of a trade come from."""
     age = formats.age(trade.created_at, view.now)
     requested = formats.clock_time(trade.created_at)

@@ -21,12 +21,12 @@ from service_tui.console.widgets.sums_bar import SumsBar
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.agents.refused_today import refused_today
 from service_tui.desk.commands.agents import WatchAgent
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
 
 
-class ApprovalsScreen(TableScreen[HeldView]):
+class ApprovalsScreen(TableScreen[PendingTradeView]):
     """The trades, the nearest deadline first; marked ones are decided together."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("approvals")]
@@ -64,14 +64,14 @@ class ApprovalsScreen(TableScreen[HeldView]):
                 yield self.pane
         yield SumsBar(id="approvals-sums")
 
-    def detail(self, row: HeldView, view: ViewContext) -> Detail:
+    def detail(self, row: PendingTradeView, view: ViewContext) -> Detail:
         """A trade in full; its agent's positions are read."""
         if row.agent_id != self._watched:
             self._watched = row.agent_id
             self.give(WatchAgent(row.agent_id))
         return describe(row, view)
 
-    def explain(self, row: HeldView | None, view: ViewContext) -> tuple[Explanation, ...]:
+    def explain(self, row: PendingTradeView | None, view: ViewContext) -> tuple[Explanation, ...]:
         """The figures of a trade."""
         return () if row is None else explain_approval(row, view)
 

@@ -17,7 +17,7 @@ from service_tui.console.table_spec import (
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.console.widgets.spark import sparkline
-from service_tui.desk.slices.supervision import HeldView
+from service_tui.desk.slices.supervision import PendingTradeView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
@@ -30,37 +30,37 @@ URGENT_S: Final = 60.0
 _SPARK_CELLS: Final = 8
 
 
-def _edge(trade: HeldView) -> float | None:
+def _edge(trade: PendingTradeView) -> float | None:
     """The edge now, else the one that the agent sent with the trade."""
     now = edge_now(trade)
     return signal_number(trade, "edge") if now is None else now
 
 
-def size_text(trade: HeldView, view: ViewContext) -> Text:
+def size_text(trade: PendingTradeView, view: ViewContext) -> Text:
     """Money of a buy, shares of a sale."""
     if trade.action is Action.BUY:
         return Text.assemble(view.money(trade.amount), (f" {MONEY_OF[trade.venue]}", "muted"))
     return Text.assemble(view.shares(trade.shares), (" sh", "muted"))
 
 
-def order_text(trade: HeldView) -> Text:
+def order_text(trade: PendingTradeView) -> Text:
     """What is to be done, with the side in its colour."""
     side = trade.side.value
     return Text.assemble((f"{trade.action.value.upper()} ", "bold"), (side.upper(), f"bold {side}"))
 
 
-def spark_text(trade: HeldView, view: ViewContext) -> Text:
+def spark_text(trade: PendingTradeView, view: ViewContext) -> Text:
     """The market's price over 24 hours; blank while it is not known."""
     market = view.state.markets.get(trade.market_id)
     values = () if market is None else market.sparkline
     return Text(sparkline(values, _SPARK_CELLS), "flat")
 
 
-def _size(trade: HeldView) -> float:
+def _size(trade: PendingTradeView) -> float:
     return decimal(trade.amount if trade.action is Action.BUY else trade.shares)
 
 
-def _left_text(trade: HeldView, view: ViewContext) -> Text:
+def _left_text(trade: PendingTradeView, view: ViewContext) -> Text:
     left = trade.left_s(view.now)
     return Text(formats.duration_short(left), "breach" if left < URGENT_S else "warn")
 
@@ -69,7 +69,7 @@ def _confidence_text(value: float | None) -> Text:
     return formats.percent(value, 0)
 
 
-def _search_text(trade: HeldView, _: ViewContext) -> str:
+def _search_text(trade: PendingTradeView, _: ViewContext) -> str:
     words = (
         trade.agent_name, trade.question, trade.action.value, trade.side.value,
         trade.venue.value, trade.skill_slug, trade.source,
@@ -97,10 +97,10 @@ def _empty_text(state: DeskState) -> str:
     return "\n".join(("No approvals pending.", "", f"Last decisions{of_wall(state)}:", *lines))
 
 
-APPROVALS: Final = TableSpec[HeldView](
+APPROVALS: Final = TableSpec[PendingTradeView](
     "approvals",
-    rows=lambda state: state.supervision.held,
-    key=lambda trade: trade.held_id,
+    rows=lambda state: state.supervision.pending_trades,
+    key=lambda trade: trade.pending_id,
     columns=(
         word_column("agent", "agent", 14, lambda trade: trade.agent_name),
         market_column("question", "market", 16),

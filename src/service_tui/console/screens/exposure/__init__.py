@@ -1,1 +1,1 @@
-"""What all agents hold: what it can come to, when it resolves, and each part of it."""
+"""Exposure of all agents: possible results, resolution times, and each position."""

@@ -5,11 +5,13 @@ from typing import Final, TypeAlias
 from service_tui.console.actions import ScreenAction
 from service_tui.console.keys import cap
 from service_tui.console.messages import GoTo
-from service_tui.console.parts.shared_actions import can_change, has_row
+from service_tui.console.parts.shared_actions import can_change, can_note, has_row, open_note
 from service_tui.console.parts.table_screen import Only, TableScreen
 from service_tui.console.screens.exposure.forms import LimitForm
-from service_tui.console.screens.exposure.table import EXPOSURE, TABLES
+from service_tui.console.screens.exposure.table import CALENDAR, EXPOSURE, TABLES
 from service_tui.desk.holdings.rows import ExposureRow, GroupRow
+from service_tui.desk.own_notes import day_of
+from service_tui.desk.slices.own_notes import Noted, NoteOn
 from service_tui.evaluation.exposure import Grouping
 from service_tui.terms import MONEY_OF, LimitGroup
 
@@ -84,9 +86,36 @@ def set_limit(screen: ExposureTable) -> None:
     screen.open_dialog(form, screen.give)
 
 
+def has_noted(screen: ExposureTable) -> str:
+    """The highlighted row has a day or a market to write a note on."""
+    if noted_of(screen) is None:
+        return f"no day and no single market in this row; {cap('exposure.group')} groups by market"
+    return ""
+
+
+def noted_of(screen: ExposureTable) -> Noted | None:
+    """The day of a row of the calendar; of any other row its market; None without either."""
+    row, market_id = screen.selected(), screen.current_market()
+    if row is not None and screen.spec is CALENDAR:
+        return None if row.resolves_at is None else Noted(NoteOn.DAY, day_of(row.resolves_at))
+    if row is None or not market_id:
+        return None
+    market = screen.state.markets.get(market_id)
+    about = row.question if market is None else market.question
+    return Noted(NoteOn.MARKET, market_id, about, market_id)
+
+
+def write_note(screen: ExposureTable) -> None:
+    """Write a note on the day of the calendar, or on the market."""
+    noted = noted_of(screen)
+    if screen.row_in_focus() is not None and noted is not None:
+        open_note(screen, noted)
+
+
 ACTIONS: Final[tuple[ScreenAction[ExposureTable], ...]] = (
     ScreenAction("exposure.market", open_market, (has_row, has_market)),
     ScreenAction("exposure.list", next_list),
     ScreenAction("exposure.group", next_grouping, (is_grouped,)),
+    ScreenAction("exposure.note", write_note, (has_row, has_noted, can_note)),
     ScreenAction("exposure.limit", set_limit, (has_row, has_limit, can_change)),
 )

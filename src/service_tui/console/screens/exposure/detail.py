@@ -8,6 +8,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.figures import Figure, labelled, section
 from service_tui.console.forms.explain import Explanation
+from service_tui.console.own_notes import note_section
 from service_tui.console.questions import short_question, side_question
 from service_tui.console.screens.exposure.table import change
 from service_tui.console.view_context import ViewContext
@@ -21,7 +22,9 @@ from service_tui.desk.holdings.rows import (
     Summary,
     holdings_of,
 )
+from service_tui.desk.own_notes import day_of
 from service_tui.desk.slices.holdings import HoldingsView
+from service_tui.desk.slices.own_notes import NoteOn
 from service_tui.evaluation.calendar import DueSlot
 from service_tui.evaluation.exposure import AgentHolding, Exposure, Opposition
 from service_tui.terms import MONEY_OF, counted
@@ -41,7 +44,7 @@ def describe(row: ExposureRow, held: HoldingsView, found: Summary, view: ViewCon
             head, labelled(tuple(_position(row, view)), _LABEL), _both(behind, found, view)
         )
     body = labelled(tuple(_figures(row.exposure, view)), _LABEL)
-    blocks = (*_slot(row, view), *_parts(behind, found, view))
+    blocks = (*_note(row, view), *_slot(row, view), *_parts(behind, found, view))
     return Detail(head, body, Text("\n\n").join(blocks))
 
 
@@ -55,6 +58,14 @@ def _figures(one: Exposure, view: ViewContext) -> Iterator[Figure]:
     yield "if all end NO", _with_change(one.if_no, one, view)
     yield "YES up 10 pt", view.pnl(one.after_rise)
     yield "YES down 10 pt", view.pnl(one.after_fall)
+
+
+def _note(row: GroupRow, view: ViewContext) -> Iterator[Text]:
+    """The note on the day of a row of the calendar."""
+    if row.slot is not None and row.resolves_at is not None:
+        note = note_section(view, NoteOn.DAY, day_of(row.resolves_at))
+        if note.plain:
+            yield note
 
 
 def _slot(row: GroupRow, view: ViewContext) -> Iterator[Text]:
@@ -125,8 +136,8 @@ def _both(behind: Sequence[AgentHolding], found: Summary, view: ViewContext) -> 
 def opposed(one: Opposition, view: ViewContext) -> Text:
     """Who holds which side of a market, and that the spread is paid twice."""
     yes, no = (
-        ", ".join(formats.plain(name, 20).plain for name, _ in holders)
-        for holders in (one.yes, one.no)
+        ", ".join(formats.plain(name, 20).plain for name, _ in owners)
+        for owners in (one.yes, one.no)
     )
     return Text.assemble(
         (short_question(one.question), "bold"), f": {yes} YES, {no} NO; ",

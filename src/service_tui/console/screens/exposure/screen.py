@@ -1,4 +1,4 @@
-"""Exposure, calendar and everything held, over all agents."""
+"""The exposure screen: groups, calendar and all positions, over all agents."""
 
 from collections.abc import Iterable, Mapping
 from typing import ClassVar, Final
@@ -59,6 +59,8 @@ class ExposureScreen(TableScreen[ExposureRow]):
     no_row_text: ClassVar[str] = "Select a row"
     question_cells: ClassVar[Mapping[int, int]] = {200: 46, 160: 34, 120: 24}
 
+    across: ClassVar[str] = "-beside"
+
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {
         "-with-detail": (0, 28),
         "-beside": (190, 0),
@@ -82,7 +84,7 @@ class ExposureScreen(TableScreen[ExposureRow]):
         yield SumsBar(id="exposure-sums")
 
     def take(self, state: DeskState, now: Timestamp) -> None:
-        """Receive the newest state; while the page is in front what is held is read."""
+        """Receive the newest state; while the page is in front, request all agents' positions."""
         if not self._asks:
             self._asks = True
             self.give(WatchHoldings(is_wanted=True))

@@ -1,4 +1,4 @@
-"""The lists of the page: exposure by group, what resolves when, everything held."""
+"""The tables of the exposure screen: groups, calendar, and all positions."""
 
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -7,6 +7,7 @@ from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import awaited
+from service_tui.console.own_notes import sign_of
 from service_tui.console.table_spec import (
     TableSpec,
     amount_column,
@@ -19,12 +20,14 @@ from service_tui.console.table_spec import (
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.holdings.rows import GroupRow, HeldRow, due_rows, group_rows, held_rows
+from service_tui.desk.own_notes import day_of
 from service_tui.desk.slices.holdings import HoldingsView
+from service_tui.desk.slices.own_notes import NoteOn
 from service_tui.desk.slices.rows import LastMade
 from service_tui.desk.state import DeskState
 from service_tui.evaluation.exposure import Exposure
 from service_tui.folding import folded
-from service_tui.units import Micros
+from service_tui.units import Micros, Timestamp
 
 Row = TypeVar("Row")
 
@@ -47,13 +50,19 @@ def _by_agent(held: HoldingsView) -> tuple[HeldRow, ...]:
     return tuple(sorted(rows, key=lambda row: (row.agent_name, row.what, row.question)))
 
 
+def _left(at: Timestamp | None, now: Timestamp) -> Text:
+    if at is None:
+        return Text(formats.NOT_KNOWN, "muted")
+    return Text(formats.duration_short(at - now)) if at > now else Text("due", "warn")
+
+
 def _left_column(name: str, title: str, *, tier: int = 0) -> Column[GroupRow | HeldRow]:
     """The time until its market resolves, by the clock of the world."""
     return Column(
         name,
         title,
-        7,
-        lambda row, view: formats.until(row.resolves_at, view.world_now),
+        6,
+        lambda row, view: _left(row.resolves_at, view.world_now),
         sort_key=lambda row, _: row.resolves_at,
         align="right",
         glows=False,
@@ -160,6 +169,12 @@ def when(row: GroupRow) -> Text:
     return formats.date_time(row.resolves_at)
 
 
+def _when(row: GroupRow, view: ViewContext) -> Text:
+    if row.resolves_at is None:
+        return when(row)
+    return Text.assemble(when(row), sign_of(view, NoteOn.DAY, day_of(row.resolves_at)))
+
+
 CALENDAR: Final = TableSpec[GroupRow](
     "calendar",
     rows=_once(due_rows),
@@ -168,8 +183,8 @@ CALENDAR: Final = TableSpec[GroupRow](
         Column[GroupRow](
             "when",
             "resolves",
-            12,
-            lambda row, _: when(row),
+            13,
+            _when,
             sort_key=lambda row, _: row.resolves_at,
             glows=False,
         ),

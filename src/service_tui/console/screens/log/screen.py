@@ -39,6 +39,8 @@ class LogScreen(TableScreen[ActionView]):
     watches = ("log",)
     pane_type = None
 
+    across: ClassVar[str] = "-beside"
+
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-beside": (120, 0)}
     """Least sizes at which an entry is beside the list; else below it."""
 

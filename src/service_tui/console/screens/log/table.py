@@ -127,7 +127,7 @@ def log_table(wall: str) -> TableSpec[ActionView]:
             ),
         ),
         search_text=search_text,
-        is_journal=True,
+        newest_on_top=True,
         empty_text=_empty_text,
         sort="time",
         falling=True,

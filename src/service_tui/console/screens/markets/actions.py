@@ -12,14 +12,20 @@ from service_tui.console.parts.shared_actions import (
     LimitAt,
     can_buy,
     can_change,
+    can_note,
     can_sell,
     has_row,
+    has_rows,
+    mark,
+    mark_all,
+    open_note,
     open_price_alert,
     open_ticket,
     open_ticket_at,
 )
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.reasons import reason_text
+from service_tui.console.saved import watchlists_of
 from service_tui.console.screens.markets.chips import MarketChips
 from service_tui.console.screens.markets.filter import (
     STATUSES,
@@ -33,6 +39,7 @@ from service_tui.console.screens.markets.pane import MarketPane
 from service_tui.desk.commands.settings import SetStar
 from service_tui.desk.slices.markets import MarketView
 from service_tui.desk.slices.orders import limit_text
+from service_tui.desk.slices.own_notes import Noted, NoteOn
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.trading.preflight import why_no_rest
 from service_tui.terms import Action, Side, Venue
@@ -131,7 +138,7 @@ def sell(screen: Markets) -> None:
 
 
 def _sell_at(screen: Markets, market: MarketView, place: BookPlace) -> None:
-    """Open the ticket to sell what is held on the market's real venue, at this price."""
+    """Open the ticket to sell the position on the market's real venue, at this price."""
     held = (one for one in screen.state.on_venues if one.market_id == market.market_id)
     side = next((one.side for one in held if not one.is_closed), None)
     if side is None:
@@ -141,11 +148,13 @@ def _sell_at(screen: Markets, market: MarketView, place: BookPlace) -> None:
 
 
 def star(screen: Markets) -> None:
-    """Star the highlighted market, or remove its star."""
-    market = screen.row_in_focus()
-    if market is not None:
-        is_starred = market.market_id in screen.state.stars
-        screen.give(SetStar(market.market_id, on=not is_starred))
+    """Star the highlighted market or the marked ones; once all have a star, remove the stars."""
+    markets = screen.table.selected_or_marked()
+    unstarred = [one for one in markets if one.market_id not in screen.state.stars]
+    for market in unstarred or markets:
+        screen.give(SetStar(market.market_id, on=bool(unstarred)))
+    if not markets:
+        screen.row_in_focus()
 
 
 def add_price_alert(screen: Markets) -> None:
@@ -154,6 +163,14 @@ def add_price_alert(screen: Markets) -> None:
     if market is not None:
         held = screen.state.held(market.market_id)
         open_price_alert(screen, market.market_id, held[0].side if held else Side.YES)
+
+
+def write_note(screen: Markets) -> None:
+    """Write a note on the highlighted market."""
+    market = screen.row_in_focus()
+    if market is not None:
+        market_id = market.market_id
+        open_note(screen, Noted(NoteOn.MARKET, market_id, market.question, market_id))
 
 
 def next_range(screen: Markets) -> None:
@@ -211,24 +228,66 @@ def toggle_held(screen: Markets) -> None:
     _set_filter(screen, replace(filter_in_force, held=not filter_in_force.held))
 
 
-def toggle_starred(screen: Markets) -> None:
-    """Show only starred markets, or all."""
+def next_starred(screen: Markets) -> None:
+    """Show only starred markets, then those of each watchlist, then all."""
     filter_in_force = _filter_of(screen)
-    _set_filter(screen, replace(filter_in_force, starred=not filter_in_force.starred))
+    names = tuple(one.name for one in watchlists_of(screen.state.preferences))
+    if filter_in_force.listed:
+        is_last = filter_in_force.listed not in names[:-1]
+        listed = "" if is_last else after(names, filter_in_force.listed)
+        _set_filter(screen, replace(filter_in_force, listed=listed, starred=False))
+    elif filter_in_force.starred:
+        listed = next(iter(names), "")
+        _set_filter(screen, replace(filter_in_force, listed=listed, starred=False))
+    else:
+        _set_filter(screen, replace(filter_in_force, starred=True))
+
+
+def show_lists(screen: Markets) -> None:
+    """List the watchlists: put the highlighted or marked markets in, show one, make one."""
+    from service_tui.console.screens.markets.watchlists import (  # noqa: PLC0415 - not at first
+        Watchlists,
+    )
+
+    markets = screen.table.selected_or_marked()
+    dialog = Watchlists(screen.state, screen.now, markets)
+    screen.open_dialog(dialog, lambda name: show_list(screen, name))
+
+
+def show_event(screen: Markets) -> None:
+    """Show the outcomes of the highlighted market's event together, and related markets."""
+    from service_tui.console.screens.markets.event_page import (  # noqa: PLC0415 - not at first
+        EventPage,
+    )
+
+    market = screen.row_in_focus()
+    if market is not None:
+        dialog = EventPage(screen.state, screen.now, market)
+        screen.open_dialog(dialog, screen.focus_row)
+
+
+def show_list(screen: Markets, name: str) -> None:
+    """Show the markets of a watchlist alone, whatever their state."""
+    _set_filter(screen, MarketFilter(status="all", listed=name))
 
 
 ACTIONS: Final[tuple[ScreenAction[Markets], ...]] = (
     ScreenAction("markets.buy", buy, requires=(has_row, can_buy)),
     ScreenAction("markets.exit", sell, requires=(has_known_positions, can_sell)),
-    ScreenAction("markets.star", star, requires=(has_row,)),
+    ScreenAction("markets.star", star, requires=(has_rows,)),
+    ScreenAction("markets.mark", mark, requires=(has_row,)),
+    ScreenAction("markets.mark_all", mark_all),
     ScreenAction("markets.category", next_category),
     ScreenAction("markets.status", next_status),
     ScreenAction("markets.until", next_until),
     ScreenAction("markets.held", toggle_held),
-    ScreenAction("markets.starred", toggle_starred),
+    ScreenAction("markets.starred", next_starred),
+    ScreenAction("markets.lists", show_lists),
     ScreenAction("markets.venue", next_venue),
+    ScreenAction("markets.event", show_event, requires=(has_row,)),
     ScreenAction("markets.range", next_range),
     ScreenAction("markets.book_up", book_up, requires=(has_book,)),
     ScreenAction("markets.book_down", book_down, requires=(has_book,)),
     ScreenAction("markets.alert", add_price_alert, requires=(has_row, can_change)),
+    ScreenAction("markets.note", write_note, requires=(has_row, can_note)),
 )

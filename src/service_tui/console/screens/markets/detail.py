@@ -64,8 +64,9 @@ def _span(market: MarketView, now: Timestamp) -> str:
 def ends_in(market: MarketView, now: Timestamp, *, worded: bool = False) -> Text:
     """A market's time left, or its outcome. `now` is the world's time."""
     if market.status is MarketStatus.RESOLVED:
-        known = {True: ("YES", "yes"), False: ("NO", "no"), None: ("unknown", "muted")}
-        word, ink = known[market.outcome]
+        outcome = market.outcome
+        word = "unknown" if outcome is None else outcome.word
+        ink = "muted" if outcome is None else formats.outcome_ink(outcome)
         return Text.assemble(("resolved " if worded else "", "muted"), (word, ink))
     left = seconds_left(market, now)
     if market.status is MarketStatus.CLOSED or (left is not None and left <= 0):
@@ -79,8 +80,8 @@ def holdings(state: DeskState, market_id: str, width: int) -> Text:
     """The own position in a market: cost, mark and sale value."""
     held, masked = state.held(market_id), is_private(state)
     if not held:
-        message = if_none(state, f"No position. {cap('markets.buy')} to buy", Topic.POSITIONS)
-        return section("position", Text(message, "muted"))
+        text = if_none(state, f"No position. {cap('markets.buy')} to buy", Topic.POSITIONS)
+        return section("position", Text(text, "muted"))
     across = 2 if width >= TWO_ACROSS else 1
     blocks = [
         figures(_position_figures(trade, masked=masked), across=across, width=width)

@@ -1,13 +1,15 @@
 """The filter of the markets: switches by key, and the typed search."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
+from service_tui.console import formats
 from service_tui.console.freshness import is_answered, not_loaded_text
 from service_tui.console.keys import cap, with_keys
 from service_tui.console.market_pages import at_page
+from service_tui.console.saved import LABEL_MAX, watchlists_of
 from service_tui.console.search import Search, read_search
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.slices.markets import MarketView
@@ -65,6 +67,9 @@ NAMES: Final = {
 SIM_ALONE: Final = "sim alone"
 """The venue filter that leaves markets without an order book on a real venue, as stored."""
 
+_LISTED_CELLS: Final = 12
+"""Letters of a watchlist's name in its switch: all switches fit into 80 cells."""
+
 _STATUS: Final = {
     "open": MarketStatus.ACTIVE,
     "closed": MarketStatus.CLOSED,
@@ -103,7 +108,7 @@ def _chip(switch: str, market_filter: str) -> Chip:
 
 @dataclass(frozen=True, slots=True)
 class MarketFilter:
-    """All filters of the list. `category` is empty for all."""
+    """All filters of the list. `category` is empty for all; `listed` names a watchlist."""
 
     typed: str = ""
     category: str = ""
@@ -112,6 +117,7 @@ class MarketFilter:
     held: bool = False
     starred: bool = False
     venue: str = ""
+    listed: str = ""
 
     def chips(self) -> tuple[Chip, ...]:
         """Each key's switch, in the order of the keys c, o, t, V, h, w."""
@@ -125,7 +131,9 @@ class MarketFilter:
             _chip(f"{cap('markets.until')} ends", until),
             _chip(f"{cap('markets.venue')} venue", _VENUE_TEXTS.get(self.venue, self.venue)),
             _chip(f"{cap('markets.held')} held", "✓" if self.held else ""),
-            _chip(f"{cap('markets.starred')} starred", "✓" if self.starred else ""),
+            _chip(cap("markets.starred"), formats.plain(self.listed, _LISTED_CELLS).plain)
+            if self.listed
+            else _chip(f"{cap('markets.starred')} starred", "✓" if self.starred else ""),
         )
 
     def to_text(self) -> str:
@@ -140,12 +148,14 @@ class FilterContext:
     now: Timestamp
     held: frozenset[str]
     stars: frozenset[str]
+    lists: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     @classmethod
     def of(cls, view: ViewContext) -> "FilterContext":
         """The inputs in a state."""
         held = frozenset(position.market_id for position in view.state.positions)
-        return cls(view.world_now, held, view.state.stars)
+        lists = {one.name: frozenset(one.markets) for one in watchlists_of(view.state.preferences)}
+        return cls(view.world_now, held, view.state.stars, lists)
 
 
 def filter_from(text: str) -> MarketFilter:
@@ -159,9 +169,22 @@ def filter_from(text: str) -> MarketFilter:
         held=kept.get("held") == "True",
         starred=kept.get("starred") == "True",
         venue=kept.get("venue", ""),
+        listed=kept.get("listed", "")[:LABEL_MAX],
     )
     is_read = result.status in STATUSES and result.until in UNTIL_S and result.venue in _VENUES
     return result if is_read else MarketFilter()
+
+
+def switches_of(market_filter: MarketFilter) -> dict[str, str]:
+    """The switches of a filter that narrow, each by its name."""
+    unset = asdict(MarketFilter(status="all"))
+    values = asdict(market_filter).items()
+    return {name: str(value) for name, value in values if value != unset[name] and name != "typed"}
+
+
+def filter_of(typed: str, switches: Mapping[str, str]) -> MarketFilter:
+    """The filter with a search and these switches; as at the first start if they are unknown."""
+    return filter_from(urlencode({"status": "all", **switches, "typed": typed}))
 
 
 def categories_of(markets: Iterable[MarketView]) -> tuple[str, ...]:
@@ -204,6 +227,10 @@ def filtered(
         left = [market for market in left if market.market_id in context.held]
     if market_filter.starred:
         left = [market for market in left if market.market_id in context.stars]
+    if market_filter.listed:
+        # A list that was removed meanwhile has no markets.
+        listed = context.lists.get(market_filter.listed, frozenset())
+        left = [market for market in left if market.market_id in listed]
     if until_s:
         left = [market for market in left if _ends_within(market, until_s, context.now)]
     return _matching(market_filter.typed, left, context.now) if market_filter.typed else left
@@ -239,7 +266,8 @@ def _matching(typed: str, markets: list[MarketView], now: Timestamp) -> list[Mar
 
 def search_text(market: MarketView) -> str:
     """The text in which a search finds a market, folded."""
-    return folded(f"{market.question} {market.category} {' '.join(market.tags)}")
+    tags = " ".join(market.tags)
+    return folded(f"{market.question} {market.category} {tags} {market.event_name}".rstrip())
 
 
 def matches(market: MarketView, search: Search, now: Timestamp) -> bool:

@@ -6,7 +6,7 @@ from rich.text import Text
 from textual.timer import Timer
 
 from service_tui.console.book import BookPlace, next_place, places
-from service_tui.console.charts.sources import RANGES
+from service_tui.console.charts.sources import RANGES, news_marks
 from service_tui.console.freshness import (
     NOT_RECORDED,
     is_answered,
@@ -15,12 +15,15 @@ from service_tui.console.freshness import (
     world_now,
 )
 from service_tui.console.messages import CommandGiven
+from service_tui.console.own_notes import note_section
 from service_tui.console.screens.markets import detail as market_text
+from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import DetailPane
-from service_tui.console.widgets.price_chart import NewsMark, PriceChart
+from service_tui.console.widgets.price_chart import PriceChart
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.figures import price_points
 from service_tui.desk.slices.markets import DetailView, MarketView
+from service_tui.desk.slices.own_notes import NoteOn
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
@@ -114,7 +117,8 @@ class MarketPane(DetailPane):
         self._show_prices(market, detail, held, world)
         answered, hidden = is_answered(state, Topic.POSITIONS), hidden_name(state)
         whose = (held, answered, is_private(state), hidden)
-        told = (market, detail, whose, world, width, self._clock, self.place)
+        note = note_section(ViewContext.of(state, now), NoteOn.MARKET, market.market_id)
+        told = (market, detail, whose, world, width, self._clock, self.place, note.plain)
         if told == self._told:
             # In a paused world no second changes anything that is said here.
             return
@@ -124,6 +128,7 @@ class MarketPane(DetailPane):
             market_text.headline(market, world, width),
             market_text.holdings(state, market.market_id, width),
             Text("\n\n").join((
+                *((note,) if note.plain else ()),
                 *((depth,) if depth.plain else ()),
                 market_text.news(detail, world, self._clock),
                 market_text.trades(detail, world, width, self._clock, hidden=hidden),
@@ -167,7 +172,7 @@ class MarketPane(DetailPane):
             # The line ends at the headline's price.
             price_points(market, detail, world),
             entry=entry,
-            news=[NewsMark(n.at, n.headline, n.price_after >= n.price_before) for n in detail.news],
+            news=news_marks(detail),
             title=f"YES, {RANGES.get(detail.span_s, 'all')}{self._clock}{late}",
             empty="not available" if detail.problem else "no prices yet",
         )

@@ -13,14 +13,17 @@ from service_tui.console.forms.explain import Explanation
 from service_tui.console.keys import bindings_of
 from service_tui.console.parts.explained import market_numbers
 from service_tui.console.parts.table_screen import TableScreen
+from service_tui.console.saved import WATCHLISTS, NamedFilter
 from service_tui.console.screens.markets.actions import ACTIONS
 from service_tui.console.screens.markets.chips import MarketChips
 from service_tui.console.screens.markets.filter import (
     FilterContext,
     MarketFilter,
     filter_from,
+    filter_of,
     filtered,
     search_of,
+    switches_of,
     why_empty,
 )
 from service_tui.console.screens.markets.pane import MarketPane
@@ -50,6 +53,8 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
     leaves_rows_out: ClassVar[bool] = True
     pane_type = None
 
+    across: ClassVar[str] = "-with-detail"
+
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {
         "-with-detail": (120, 0),
         "-two": (200, 0),
@@ -78,9 +83,10 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
         """Divide the width between the list and the pane."""
         super().fit()
         room = room_of(self.size.width)
-        self.market.styles.width = room.pane or None
+        if not self.has_pane_size:
+            self.market.styles.width = room.pane or None
         self.table.text_min = room.question
-        self.table.text_max = None if self.is_wide else room.question
+        self.table.text_max = None if self.is_wide or self.has_pane_size else room.question
 
     def show_in_room(self) -> None:
         """Show the pane; the table arranges itself."""
@@ -103,6 +109,10 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
         """Request no detail while another screen is in front."""
         super().leave()
         self.market.release()
+
+    def watched(self) -> object:
+        """What is shown of the state, and the watchlists, one of which may be the filter."""
+        return super().watched(), self.state.preferences.get(WATCHLISTS, "")
 
     # -- the list -------------------------------------------------------------------------------
 
@@ -145,6 +155,17 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
             return False
         self._set_filter(MarketFilter())
         return True
+
+    def filter_to_save(self) -> NamedFilter:
+        """The search and the switches in force."""
+        in_force = self.chips.filter_in_force
+        return NamedFilter("", 0, in_force.typed, switches_of(in_force))
+
+    def apply_filter(self, saved: NamedFilter) -> None:
+        """Filter as it was saved, instead of what is in force."""
+        self.line.put(saved.search)
+        self._set_filter(filter_of(saved.search, saved.choices))
+        self.table.focus()
 
     def _set_filter(self, filter_in_force: MarketFilter) -> None:
         self.chips.filter_in_force = filter_in_force

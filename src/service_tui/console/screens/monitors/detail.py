@@ -12,6 +12,7 @@ from service_tui.console.forms.monitor_draft import exit_terms, trail_text
 from service_tui.console.freshness import counted, is_answered, of_wall, on_wall
 from service_tui.console.keys import cap
 from service_tui.console.screens.monitors.table import (
+    KEPT_HERE,
     RiskRow,
     alert_state_text,
     exit_left_text,
@@ -257,11 +258,11 @@ def _describe_exit(row: ExitView, view: ViewContext) -> Detail:
         (f"proceeds {formats.unit(row.venue)}", view.money(row.proceeds)),
         (f"P&L {formats.unit(row.venue)}", view.pnl(row.pnl)),
     )
-    message = Text("Slippage: selling a whole position usually averages below")
-    message.append(" the price that hit the stop or the target.")
+    text = Text("Slippage: selling a whole position usually averages below")
+    text.append(" the price that hit the stop or the target.")
     return Detail(
         _head(row.question, row, tail), figures(shown, across=2, width=view.width),
-        section("price and proceeds", message),
+        section("price and proceeds", text),
     )  # fmt: skip
 
 
@@ -275,12 +276,14 @@ def _describe_price_alert(row: PriceAlertView, view: ViewContext) -> Detail:
         (f"since{on_wall(view.state)}", formats.date_time(row.created_at)),
         (f"fired{on_wall(view.state)}", formats.date_time(row.triggered_at)),
     )
-    message = (
-        f"One-shot notification on this console; no trade. {cap('monitors.remove')} removes it."
+    kept = f"{KEPT_HERE}. " if row.is_local and row.is_open else ""
+    text = (
+        f"{kept[:1].upper()}{kept[1:]}One-shot notification; no trade. "
+        f"{cap('monitors.remove')} removes it."
     )
     return Detail(
         _head(row.question, row, tail), figures(shown, across=2, width=view.width),
-        section("effect", Text(message)),
+        section("effect", Text(text)),
     )  # fmt: skip
 
 

@@ -89,10 +89,10 @@ class MonitorMany(Form[tuple[Change, ...]]):
             return Text(f"no change yet{left}", "muted")
         stay = len(self._monitors) - len(result) - closed
         past = sum(bool(change.exits_at_once) for change in result)
-        message = Text.assemble((f"{len(result)} change", "bold"), f", {stay} unchanged{left}")
+        text = Text.assemble((f"{len(result)} change", "bold"), f", {stay} unchanged{left}")
         if past:
-            message.append(f"\n{past} sold at once", "bold loss")
-        return message
+            text.append(f"\n{past} sold at once", "bold loss")
+        return text
 
 
 def change_line(change: Change) -> Text:

@@ -208,10 +208,16 @@ def sold_by(row: ExitView) -> str:
     return seller(by_service=row.by_service)
 
 
+KEPT_HERE: Final = "kept by this console only"
+"""Said of a price alert that no service keeps."""
+
+
 def price_alert_state(row: PriceAlertView, now: Timestamp) -> Text:
     """The state of a price alert: waiting, or when and where it fired."""
+    if row.triggered_at is None and row.sent_at is not None:
+        return Text("◷ looked up", "warn")
     if row.triggered_at is None:
-        return Text("◷ armed", "muted")
+        return Text("◷ console only" if row.is_local else "◷ armed", "muted")
     ago = formats.age(row.triggered_at, now).plain
     return Text(f"✓ {ago} ago {formats.price(row.triggered_price).plain}", "accent")
 
@@ -250,7 +256,8 @@ def _exit_text(row: ExitView, _: ViewContext) -> str:
 
 
 def _price_alert_text(row: PriceAlertView, _: ViewContext) -> str:
-    return _search_text(row, row.describe(), "armed" if row.is_open else "fired")
+    kept = KEPT_HERE if row.is_local and row.is_open else ""
+    return _search_text(row, row.describe(), "armed" if row.is_open else "fired", kept)
 
 
 def _search_text(row: RiskRow, *more: str) -> str:
@@ -419,8 +426,8 @@ ALERTS: Final = TableSpec[AlertView](
         "A breached stop or target appears here, with the time left of its hour\n"
         "and the result of the sale."
     ),
-    is_journal=True,
-    holds=True,
+    newest_on_top=True,
+    keeps_row=True,
     sort="time",
     falling=True,
     is_loaded=_is_loaded,
@@ -454,7 +461,7 @@ EXITS: Final = TableSpec[ExitView](
         "Positions sold by a stop or a target appear here,\n"
         "with the price that hit it, and proceeds."
     ),
-    is_journal=True,
+    newest_on_top=True,
     sort="time",
     falling=True,
     is_loaded=_is_loaded,
@@ -502,7 +509,7 @@ PRICE_ALERTS: Final = TableSpec[PriceAlertView](
         date_column("created", "wall since", lambda row: row.created_at, tier=104),
     ),
     search_text=_price_alert_text,
-    # They are stored on this machine: no service has to report them.
+    # Some are stored on this machine: no service has to report them.
     empty_text=_no_price_alert,
     sort="created",
     falling=True,

@@ -3,15 +3,19 @@
 from typing import Final, TypeAlias
 
 from service_tui.console.actions import NO_ROW, ScreenAction, UnmetReason
+from service_tui.console.keys import cap
 from service_tui.console.parts.shared_actions import (
+    can_note,
     export,
     next_table,
     open_market,
+    open_note,
     open_orders,
     open_why,
 )
 from service_tui.console.parts.table_screen import Only, TableScreen
 from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.own_notes import Noted, NoteOn
 from service_tui.desk.slices.tickets import TicketView
 
 Blotter: TypeAlias = TableScreen[TicketView | FillView]
@@ -50,11 +54,27 @@ PENDING: Final = Only[TicketView | FillView](_is_pending, "pending")
 """The filter for commands without a result."""
 
 
+def is_fill(screen: Blotter) -> UnmetReason:
+    """The highlighted row is a fill."""
+    row = screen.selected()
+    if row is None:
+        return NO_ROW
+    return "" if isinstance(row, FillView) else f"a note is on a fill: {cap('blotter.list')}"
+
+
+def write_note(screen: Blotter) -> None:
+    """Write a note on the trade of the highlighted fill."""
+    fill = screen.row_in_focus()
+    if isinstance(fill, FillView):
+        open_note(screen, Noted(NoteOn.TRADE, fill.trade_id, fill.question, fill.market_id))
+
+
 ACTIONS: Final[tuple[ScreenAction[Blotter], ...]] = (
     ScreenAction("blotter.market", open_market, requires=(is_about_market,)),
     ScreenAction("blotter.list", show_other),
     ScreenAction("blotter.trades", toggle_open, requires=(is_list_of_orders,)),
     ScreenAction("blotter.why", open_why, requires=(is_about_market,)),
     ScreenAction("blotter.orders", open_orders),
+    ScreenAction("blotter.note", write_note, requires=(is_fill, can_note)),
     ScreenAction("blotter.export", export),
 )

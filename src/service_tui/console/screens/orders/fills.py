@@ -12,6 +12,7 @@ from service_tui.console.figures import Figure, figures
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import is_answered, not_loaded_text, on_wall
 from service_tui.console.keys import with_keys
+from service_tui.console.own_notes import note_text, sign_of
 from service_tui.console.table_spec import (
     TableSpec,
     amount_column,
@@ -27,6 +28,7 @@ from service_tui.console.widgets.line_fit import Bit
 from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.all_fills import all_fills
 from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.own_notes import NoteOn
 from service_tui.desk.slices.risk import BY_MONITOR, exit_cause, seller
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
@@ -47,9 +49,11 @@ def _time_text(fill: FillView, view: ViewContext) -> Text:
     """The time of day; the day for fills of another one."""
     then = datetime.fromtimestamp(fill.at, UTC).astimezone()
     today = datetime.fromtimestamp(view.now, UTC).astimezone()
+    sign = sign_of(view, NoteOn.TRADE, fill.trade_id)
     if then.date() == today.date():
-        return formats.clock_time(fill.at)
-    return Text(f"{then:%d %b}" if then.year == today.year else f"{then:%Y}", "muted")
+        return Text.assemble(sign, formats.clock_time(fill.at))
+    day = Text(f"{then:%d %b}" if then.year == today.year else f"{then:%Y}", "muted")
+    return Text.assemble(sign, day)
 
 
 def _pnl_text(fill: FillView, view: ViewContext) -> Text:
@@ -160,7 +164,7 @@ FILLS: Final = TableSpec[FillView](
         Column("state", "state", 9, _state_text, tier=157),
     ),
     search_text=_search_text,
-    is_journal=True,
+    newest_on_top=True,
     empty_text=_empty_text,
     sort="time",
     falling=True,
@@ -230,6 +234,7 @@ def describe_fill(fill: FillView, view: ViewContext) -> Text:
     )
     by = agent_with(fill.agent_name, fill.skill)
     width = min(view.width, _FIGURES_MAX)
+    note = note_text(view, NoteOn.TRADE, fill.trade_id)
     lines = (
         ("filled", Text.assemble(formats.moment_of(fill.at, view.now), "  ", _ago(fill, view))),
         ("agent", formats.plain(by)),
@@ -240,6 +245,7 @@ def describe_fill(fill: FillView, view: ViewContext) -> Text:
     return Text("\n").join([
         head,
         formats.plain(fill.question),
+        *((Text.assemble(("own note".ljust(_LABEL), "muted"), note),) if note.plain else ()),
         figures(rows, across=2 if width >= _TWO_ACROSS else 1, width=width),
         *(Text.assemble((label.ljust(_LABEL), "muted"), value) for label, value in lines),
     ])

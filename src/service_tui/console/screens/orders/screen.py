@@ -39,6 +39,8 @@ class BlotterScreen(TableScreen[OrderRow]):
     watches = ("tickets", "redemption.runs", "trades", "fills", "orders")
     pane_type = None
 
+    across: ClassVar[str] = "-beside"
+
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-beside": (120, 0)}
     """Least sizes at which the detail is beside the list; else below it."""
 

@@ -195,7 +195,7 @@ BLOTTER: Final = TableSpec[TicketView](
     search_text=search_text,
     empty_text=_empty_text,
     is_loaded=_is_read,
-    is_journal=True,
+    newest_on_top=True,
     sort="time",
     falling=True,
     # Milliseconds, money, seconds.

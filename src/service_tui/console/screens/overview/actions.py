@@ -23,7 +23,7 @@ from service_tui.console.needs_aside import (
     written_mutes,
     written_snoozes,
 )
-from service_tui.console.needs_fleet import HELD
+from service_tui.console.needs_fleet import PENDING
 from service_tui.console.parts.shared_actions import has_row, mark, undo
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.ranking import Need
@@ -46,7 +46,7 @@ class Toggled(Message):
 
 
 def can_dismiss(screen: Needs) -> UnmetReason:
-    """A row can be dismissed, or the note of what happened while nobody was here."""
+    """True if a row can be dismissed, or the summary of an absence."""
     if len(screen.table.order) and not screen.table.order.marked and screen.selected() is None:
         # The list has just changed: the row under the cursor is not the one that was meant.
         return NO_ROW
@@ -82,8 +82,8 @@ def do_it(screen: Needs) -> None:
     if need.members:
         screen.post_message(Toggled(need.key))
         return
-    if need.key.startswith(HELD):
-        screen.post_message(ApprovalRequested(need.key.removeprefix(HELD)))
+    if need.key.startswith(PENDING):
+        screen.post_message(ApprovalRequested(need.key.removeprefix(PENDING)))
         return
     key = key_named(need.act) if need.act else None
     if key is not None and key.group == "app":
@@ -122,7 +122,7 @@ def bulk_of(marked: Sequence[Need]) -> tuple[BulkAction, tuple[str, ...]] | str:
 
 def _row_there(need: Need) -> str:
     """The key of a row on the screen where several are acted on."""
-    return need.key.removeprefix(HELD) if need.key.startswith(HELD) else need.row or ""
+    return need.key.removeprefix(PENDING) if need.key.startswith(PENDING) else need.row or ""
 
 
 def single(needs: Sequence[Need]) -> tuple[Need, ...]:
@@ -152,7 +152,7 @@ def run_skill(screen: Needs) -> None:
 
 
 def dismiss(screen: Needs) -> None:
-    """Dismiss the rows, or else the note of what happened while nobody was here."""
+    """Dismiss the rows, or else the summary of an absence."""
     lost, given = _lost_order(screen), _dismissal(screen)
     # Marked rows are meant, not the one under the cursor: nothing is given up with them.
     if lost is not None and not screen.table.order.marked:

@@ -1,4 +1,4 @@
-"""The screen without needs: agents and their day, what resolves next, what was done last. Pure."""
+"""The overview while nothing needs the person: agents' day, resolutions, last actions. Pure."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.figures import equity_points
 from service_tui.desk.slices.agents import AgentView, FillView
 from service_tui.desk.slices.positions import PositionView
-from service_tui.desk.slices.supervision import HeldStatus
+from service_tui.desk.slices.supervision import PendingStatus
 from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, MarketStatus, Venue
@@ -43,7 +43,7 @@ _LABEL: Final = 8
 _GAP: Final = "   "
 _REAL: Final = " real"
 
-DONE: Final = {HeldStatus.APPROVED: "approved", HeldStatus.REFUSED: "refused"}
+DONE: Final = {PendingStatus.APPROVED: "approved", PendingStatus.REFUSED: "refused"}
 """Decisions of the person that are among the last things done."""
 
 

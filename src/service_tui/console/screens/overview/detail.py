@@ -106,9 +106,12 @@ def _sums(absence: AbsenceView, *, masked: bool) -> Text:
 
 def _resolved(resolved: ResolvedView, width: int, *, masked: bool) -> Text:
     won = resolved.payout > 0
+    mark = (" ✓ ", "profit") if won else (" ✗ ", "loss")
+    if resolved.outcome.winner is None:
+        mark = (" · ", "muted")
     line = Text.assemble(
-        (" ✓ " if won else " ✗ ", "profit" if won else "loss"),
-        ("YES  " if resolved.outcome else "NO   ", "yes" if resolved.outcome else "no"),
+        mark,
+        (f"{resolved.outcome.word:<5}", formats.outcome_ink(resolved.outcome)),
         Text(short_question(resolved.question)),
     )
     sums = [("  P&L ", formats.pnl(resolved.pnl, masked=masked))]
@@ -164,8 +167,8 @@ def _head(state: DeskState, now: Timestamp) -> Text:
     age = age_s(state, Topic.BRIEFING, now)
     late = state.risk.briefing_late
     if is_alarming(state, now):
-        message = late or f"no briefing for {formats.duration(age or 0.0)}"
-        return Text.assemble((" NO BRIEFING ", "bold reverse loss"), (f" {message}", "bold loss"))
+        text = late or f"no briefing for {formats.duration(age or 0.0)}"
+        return Text.assemble((" NO BRIEFING ", "bold reverse loss"), (f" {text}", "bold loss"))
     if late:
         return Text.assemble(("briefing  ", "bold heading"), (f"LATE  {late}", "bold warn"))
     head = Text.assemble(("briefing  ", "bold heading"))
@@ -225,8 +228,8 @@ def _items(known: BriefingView, view: ViewContext) -> Iterator[Text]:
         (known.every_action, "→", "accent"),
     ):
         for text in texts[:_ITEMS_MAX]:
-            message = view.sentence(text)
-            yield Text.assemble((f"{glyph} ", tone), message)
+            line = view.sentence(text)
+            yield Text.assemble((f"{glyph} ", tone), line)
         if len(texts) > _ITEMS_MAX:
             yield Text(f"  and {len(texts) - _ITEMS_MAX} more", "muted")
     yield from _new(known, view)
@@ -238,8 +241,8 @@ def _new(known: BriefingView, view: ViewContext) -> Iterator[Text]:
     count = len(fresh)
     if count:
         first, left_s = fresh[0]
-        message = first.left if left_s is None else formats.duration(left_s)
-        left = f"  {message}" if message else ""
+        text = first.left if left_s is None else formats.duration(left_s)
+        left = f"  {text}" if text else ""
         noun = "new market" if count == 1 else "new markets, the first:"
         yield Text.assemble(
             ("+ ", "accent"), (f"{count} {noun} ", "muted"), formats.plain(first.question),

@@ -1,4 +1,4 @@
-"""Dialogs of the inbox: until when a row is snoozed, and what is muted."""
+"""Dialogs of the inbox: snooze a row until a time, mute kinds of rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -198,7 +198,7 @@ class AttentionScreen(TableScreen[Need]):  # noqa: PLR0904 - what one list of it
 
     @property
     def is_calm(self) -> bool:
-        """True if nothing needs the person, as far as everything is known."""
+        """True if everything is loaded and nothing needs the person."""
         state = self.state
         hidden = self.inbox.snoozed or self.inbox.muted
         return not (self.inbox.rows or hidden or unloaded_topics(state) or state.from_cache)

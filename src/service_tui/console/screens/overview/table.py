@@ -165,5 +165,5 @@ NEEDS: Final = TableSpec[Need](
         "left": lambda need, _: need.left_s,
     },
     is_loaded=lambda state: not unloaded_topics(state),
-    is_journal=True,
+    newest_on_top=True,
 )

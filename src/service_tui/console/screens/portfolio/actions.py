@@ -1,5 +1,6 @@
 """Actions on a position (sell, buy, protect, open its market) and on an open order."""
 
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from rich.text import Text
@@ -13,6 +14,9 @@ from service_tui.console.parts.shared_actions import (
     can_change,
     can_sell,
     has_row,
+    has_rows,
+    mark,
+    mark_all,
     next_table,
     no_market_reason,
     open_market,
@@ -64,19 +68,49 @@ def order_in_focus(screen: Portfolio) -> OpenOrderView | None:
 
 
 def sell(screen: Portfolio) -> None:
-    """Open the ticket to sell from the highlighted position."""
-    _trade(screen, Action.SELL)
+    """Sell the marked positions after one question; open the ticket to sell a single one."""
+    rows = [one for one in screen.table.selected_or_marked() if isinstance(one, PositionView)]
+    if len(rows) > 1:
+        _sell_many(screen, rows)
+    elif rows:
+        _trade(screen, Action.SELL, rows[0])
+    else:
+        screen.row_in_focus()
+
+
+def _sell_many(screen: Portfolio, rows: Sequence[PositionView]) -> None:
+    from service_tui.console.forms.confirm_many import (  # noqa: PLC0415 - not in the first frame
+        ConfirmMany,
+    )
+    from service_tui.console.screens.portfolio.selling import (  # noqa: PLC0415 - nor this
+        confirmed,
+        sales_of,
+        sales_question,
+    )
+
+    sales = sales_of(rows, screen.view)
+    if not sales.able:
+        screen.show_toast(f"none sold: {sales.left_out}", "warn")
+        return
+
+    def answered(is_confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if is_confirmed:
+            for _, order in sales.able:
+                screen.give(confirmed(order))
+            screen.table.clear_marks()
+
+    question, lines = sales_question(sales, screen.view)
+    screen.open_dialog(ConfirmMany(question, lines), answered)
 
 
 def buy(screen: Portfolio) -> None:
     """Open the ticket to buy more of the highlighted side."""
-    _trade(screen, Action.BUY)
-
-
-def _trade(screen: Portfolio, action: Action) -> None:
     position = position_in_focus(screen)
-    if position is None:
-        return
+    if position is not None:
+        _trade(screen, Action.BUY, position)
+
+
+def _trade(screen: Portfolio, action: Action, position: PositionView) -> None:
     market = screen.state.markets.get(position.market_id)
     if market is None:
         screen.show_toast(no_market_reason(), "warn")
@@ -121,28 +155,49 @@ def amend(screen: Portfolio) -> None:
 
 
 def cancel(screen: Portfolio) -> None:
-    """Cancel the highlighted order, without a confirmation: it takes risk away."""
-    order = order_in_focus(screen)
-    if order is not None:
-        screen.give(CancelOrders((order.order_id,), order.describe()))
+    """Cancel the highlighted order, without a confirmation: it takes risk away.
+
+    Of several marked ones, after one question that lists them.
+    """
+    rows = [one for one in screen.table.selected_or_marked() if isinstance(one, OpenOrderView)]
+    if len(rows) == 1:
+        screen.give(CancelOrders((rows[0].order_id,), rows[0].describe()))
+    elif rows:
+        from service_tui.console.forms.confirm_many import (  # noqa: PLC0415 - not at first
+            ConfirmMany,
+        )
+
+        lines = tuple(Text(screen.view.sentence(one.describe())) for one in rows)
+        body = Text(f"{counted(len(rows), 'open order')}. Fills stay.\n")
+        question = Question("Cancel the marked orders?", body, "cancel all")
+        _cancel_after(screen, ConfirmMany(question, lines), rows)
+    else:
+        screen.row_in_focus()
 
 
 def cancel_all(screen: Portfolio) -> None:
     """Cancel all listed orders, after a confirmation."""
     order = screen.table.order
-    rows = (order[place] for place in range(len(order)))
-    orders = tuple(row.order_id for row in rows if isinstance(row, OpenOrderView))
-    body = Text(f"{counted(len(orders), 'open order')}. Fills stay.")
+    listed = (order[place] for place in range(len(order)))
+    rows = [one for one in listed if isinstance(one, OpenOrderView)]
+    body = Text(f"{counted(len(rows), 'open order')}. Fills stay.")
+    dialog = Confirm(Question("Cancel all listed orders?", body, "cancel all"))
+    _cancel_after(screen, dialog, rows)
 
-    def answered(confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
-        if confirmed:
-            screen.give(CancelOrders(orders))
 
-    screen.open_dialog(Confirm(Question("Cancel all listed orders?", body, "cancel all")), answered)
+def _cancel_after(screen: Portfolio, dialog: Confirm, rows: Sequence[OpenOrderView]) -> None:
+    def answered(is_confirmed: bool) -> None:  # noqa: FBT001 - a dialog's result
+        if is_confirmed:
+            screen.give(CancelOrders(tuple(one.order_id for one in rows)))
+            screen.table.clear_marks()
+
+    screen.open_dialog(dialog, answered)
 
 
 ACTIONS: Final[tuple[ScreenAction[Portfolio], ...]] = (
-    ScreenAction("portfolio.sell", sell, requires=(has_row, is_open, can_sell)),
+    ScreenAction("portfolio.mark", mark, requires=(has_row,)),
+    ScreenAction("portfolio.mark_all", mark_all),
+    ScreenAction("portfolio.sell", sell, requires=(has_rows, is_open, can_sell)),
     ScreenAction("portfolio.buy", buy, requires=(has_row, is_open, can_buy)),
     ScreenAction("portfolio.market", open_market, requires=(has_row,)),
     ScreenAction("portfolio.list", next_table),
@@ -151,6 +206,6 @@ ACTIONS: Final[tuple[ScreenAction[Portfolio], ...]] = (
     ScreenAction("portfolio.why", open_why, requires=(has_row, is_position)),
     ScreenAction("portfolio.orders", show_orders),
     ScreenAction("portfolio.amend", amend, requires=(has_row, is_order, can_change)),
-    ScreenAction("portfolio.cancel", cancel, requires=(has_row, is_order, can_change)),
+    ScreenAction("portfolio.cancel", cancel, requires=(has_rows, is_order, can_change)),
     ScreenAction("portfolio.cancel_all", cancel_all, requires=(has_row, is_order, can_change)),
 )

@@ -185,8 +185,8 @@ def own_trades(position: PositionView, view: ViewContext) -> Text:
     state, here = view.state, (position.market_id, position.venue)
     own = [trade for trade in state.trades if (trade.market_id, trade.venue) == here][:TRADES_MAX]
     if not own:
-        message = if_none(state, "none recent", Topic.TRADES)
-        return section(f"your trades{of_wall(state)}", Text(message, "muted"))
+        text = if_none(state, "none recent", Topic.TRADES)
+        return section(f"your trades{of_wall(state)}", Text(text, "muted"))
     lines = [_trade(trade, view) for trade in own]
     return section(f"your trades{of_wall(state)}", Text("\n").join(lines))
 
@@ -195,16 +195,16 @@ def _mark_and_exit(position: PositionView) -> Text:
     if position.status is not MarketStatus.ACTIVE:
         side = position.side.value.upper()
         return Text(f"Market closed. Each share pays 1 if it resolves {side}, else 0.", "muted")
-    message = Text(
+    line = Text(
         "Mark = shares x price. Sale value = what selling all of it now would return, slippage "
         "included",
         "muted",
     )
     if position.exit_value is None or not position.mark_value:
-        return message.append(". No sale value now.")
+        return line.append(". No sale value now.")
     less = (position.mark_value - position.exit_value) / position.mark_value
     text = formats.percent(less).plain
-    return message.append(f": {text} below mark.")
+    return line.append(f": {text} below mark.")
 
 
 def _trade(trade: TradeView, view: ViewContext) -> Text:

@@ -69,6 +69,7 @@ class PortfolioScreen(TableScreen[PortfolioRow]):
         "service.problem",
     )
     leaves_rows_out: ClassVar[bool] = True
+    has_split: ClassVar[bool] = False
     question_cells: ClassVar[Mapping[int, int]] = {160: 70, 120: 46}
     no_row_text: ClassVar[str] = "Select a position"
 
@@ -131,8 +132,8 @@ class PortfolioScreen(TableScreen[PortfolioRow]):
         if not total:
             return super().empty_text()
         noun = "open order" if self.spec is ORDERS else "position"
-        message = f"No {noun} of {total:,} matches /{self._typed}"
-        return f"{message}\n\n{cap('rows.out')} clears the search."
+        text = f"No {noun} of {total:,} matches /{self._typed}"
+        return f"{text}\n\n{cap('rows.out')} clears the search."
 
     def is_hidden(self, row: str) -> bool:
         """Never: a search that is kept stays."""

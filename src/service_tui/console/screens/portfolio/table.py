@@ -28,7 +28,7 @@ from service_tui.desk.slices.topics import Topic
 from service_tui.desk.slices.trades import Deal
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
-from service_tui.terms import MONEY_OF, MarketStatus, Side, Venue
+from service_tui.terms import MONEY_OF, MarketStatus, Venue
 from service_tui.units import Micros, Timestamp, decimal, sum_of
 
 _EMPTY: Final = {
@@ -49,8 +49,10 @@ def outcome(position: PositionView) -> Text:
     if position.outcome is None:
         unknown = "resolved" if position.is_closed else "resolving"
         return Text("sold" if position.is_sold else unknown, "muted")
-    won = position.outcome is (position.side is Side.YES)
-    word = "YES" if position.outcome else "NO"
+    word, winner = position.outcome.word, position.outcome.winner
+    if winner is None:
+        return Text(word)
+    won = winner is position.side
     return Text.assemble(f"{word:<4}", ("won", "profit") if won else ("lost", "loss"))
 
 

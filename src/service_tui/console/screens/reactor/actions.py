@@ -275,7 +275,7 @@ def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
     """The cost of mirroring several signals."""
     # All of play money: those of real venues are left out.
     total, unit = Micros(sum(spent_by(one, view) for one in signals)), formats.unit(Venue.SIM)
-    message = Text.assemble(
+    text = Text.assemble(
         f"{counted(len(signals), 'signal')}, ", view.money(total), f" {unit} in total, ",
         _mode_text(view, Venue.SIM),
         ".\nEach buys once, at its price limit or below. Expired signals and those above the "
@@ -283,10 +283,10 @@ def _many_text(signals: Sequence[SignalView], view: ViewContext) -> Text:
     )  # fmt: skip
     left = view.state.reactor.day_left
     if left is not None and left < total:
-        message.append("Left of the day's cap: ")
-        message.append_text(view.money(left))
-        message.append(f" {unit}. Not all signals fit.\n", "warn")
-    return message
+        text.append("Left of the day's cap: ")
+        text.append_text(view.money(left))
+        text.append(f" {unit}. Not all signals fit.\n", "warn")
+    return text
 
 
 def _mirror_line(signal: SignalView, view: ViewContext) -> Text:
@@ -414,7 +414,7 @@ def run_text(view: ViewContext) -> Text:
         return Text()
     auto = sum(reactor.policy_of(wallet) is Policy.AUTO for wallet in config.wallets)
     followed = len(config.wallets)
-    message = Text.assemble(
+    text = Text.assemble(
         _mode_text(view, config.venue),
         f".\n{counted(followed, 'wallet')} followed: {followed - auto} on ask or off, ",
         (f"{auto} on auto, mirrored without asking you", "bold warn" if auto else ""),
@@ -423,10 +423,10 @@ def run_text(view: ViewContext) -> Text:
         f" {formats.unit(config.venue)}. {cap('reactor.run')} turns the reactor off.",
     )  # fmt: skip
     if config.venue is not Venue.SIM:
-        message.append("\n\nA real venue is set: nothing is mirrored there.", "warn")
+        text.append("\n\nA real venue is set: nothing is mirrored there.", "warn")
     if not followed:
-        message.append(f"\n\nNo wallet followed. {cap('reactor.follow')} follows one.", "warn")
-    return message
+        text.append(f"\n\nNo wallet followed. {cap('reactor.follow')} follows one.", "warn")
+    return text
 
 
 def reset_breaker(screen: Reactor) -> None:

@@ -87,8 +87,8 @@ def state_text(view: ViewContext) -> Text:
 def _sizing(config: ReactorConfigView, view: ViewContext) -> Text:
     """The size of a mirror, as a short text."""
     least, most = _whole_shares(config.min_size, view), _whole_shares(config.max_size, view)
-    message = f"mirror {_percent(config.mirror_fraction)}, min {least}, max {most} sh"
-    return Text(f"{message}, +{_percent(config.price_buffer)}", "muted")
+    text = f"mirror {_percent(config.mirror_fraction)}, min {least}, max {most} sh"
+    return Text(f"{text}, +{_percent(config.price_buffer)}", "muted")
 
 
 def _short_sizing(config: ReactorConfigView, view: ViewContext) -> Text:
@@ -148,8 +148,8 @@ def urgent_text(view: ViewContext) -> Text:  # noqa: PLR0911 - a table
             old, (f"  signals may have changed. {cap('app.refresh')} refreshes", "warn")
         )
     if reactor.dropped:
-        message = f"! {reactor.dropped} signals of the last response are invalid: "
-        return Text.assemble((message, "warn"), formats.plain(reactor.broken, 120))
+        text = f"! {reactor.dropped} signals of the last response are invalid: "
+        return Text.assemble((text, "warn"), formats.plain(reactor.broken, 120))
     return _waiting(view)
 
 
@@ -214,10 +214,10 @@ def _describe_signal(row: SignalView, view: ViewContext, preview: Preview) -> De
     head = Text.assemble((formats.plain(row.question, 300).plain, "bold"), "\n", tail)
     if row.can_mirror(now):
         shown = preview.figures(row, view.state.reactor.config, masked=view.masked)
-        message, ink = preview.state_text_(row, now)
+        text, ink = preview.state_text_(row, now)
         todo = _mirror_text(row)
         body = Text.assemble(
-            figures(shown, across=2, width=view.width), "\n", (message, ink), "   ",
+            figures(shown, across=2, width=view.width), "\n", (text, ink), "   ",
             (todo, "warn" if row.is_too_dear or row.venue is not Venue.SIM else "accent"),
         )  # fmt: skip
     else:
@@ -260,8 +260,8 @@ def _source(row: SignalView, view: ViewContext) -> Text:
     )
     text = section("source", figures(shown, across=2, width=view.width))
     if row.is_too_dear and row.can_mirror(view.now):
-        message = "Price above the mirror's limit. A mirror would buy nothing now."
-        text.append(f"\n{message}", "warn")
+        line = "Price above the mirror's limit. A mirror would buy nothing now."
+        text.append(f"\n{line}", "warn")
     return text
 
 
@@ -384,10 +384,10 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
 
 def _one_trade(row: SignalView, state: DeskState) -> Micros | None:
     """The limit per trade on the signal's venue; None if unknown."""
-    rails = state.buy_limits
-    if rails is None:
+    buy_limits = state.buy_limits
+    if buy_limits is None:
         return None
-    return rails.sim_trade_max if row.venue is Venue.SIM else rails.max_trade
+    return buy_limits.sim_trade_max if row.venue is Venue.SIM else buy_limits.max_trade
 
 
 def _explain_wallet(row: SourceWalletView, view: ViewContext, age: Text) -> tuple[Explanation, ...]:

@@ -89,7 +89,7 @@ def read_size(text: str, what: str, *, decimals: int) -> Micros:
     """
     amount = amount_rule(decimals)
     messages = {
-        **{fault: f"{what}: {message}" for fault, message in amount.messages.items()},
+        **{fault: f"{what}: {line}" for fault, line in amount.messages.items()},
         Fault.EMPTY: f"{what}: enter a figure, 0 or more",
         Fault.SIGNED: f"{what}: enter 0 or more",
     }
@@ -165,14 +165,14 @@ class ReactorForm(Form[SetReactorConfig]):
         """The mirror of an example trade."""
         del result
         try:
-            message = example(self._typed_config())
+            text = example(self._typed_config())
         except FieldError:
-            message = Text(formats.NOT_KNOWN, "muted")
+            text = Text(formats.NOT_KNOWN, "muted")
         return {
             VENUE.name: OptionsState(
                 tuple(venue.value for venue in _VENUES), _VENUES.index(self._venue)
             ),
-            "form-preview": message,
+            "form-preview": text,
             "form-hint": self._hint(),
         }
 
@@ -299,8 +299,8 @@ def read_wallet(text: str, followed: frozenset[str]) -> str:
         raise FieldError("Choose a wallet with the arrows, or type its address")
     if not is_address(given):
         digits = given.removeprefix("0x").removeprefix("0X")
-        message = f" ({len(digits)} given)" if given[:2] in {"0x", "0X"} else ""
-        raise FieldError(f"An address is 0x and 40 hex digits{message}")
+        line = f" ({len(digits)} given)" if given[:2] in {"0x", "0X"} else ""
+        raise FieldError(f"An address is 0x and 40 hex digits{line}")
     try:
         address = checked_address(given)
     except ValueError as refused:
@@ -375,10 +375,10 @@ class FollowForm(Form[NamedWallet]):
     def describe(self, result: NamedWallet | None) -> Mapping[str, Shown]:
         """The matching known wallets, the selected one marked; the description of an address."""
         match = self._matching()
-        message = "Buys of a followed wallet become signals. New wallets are on ask."
+        text = "Buys of a followed wallet become signals. New wallets are on ask."
         return {
             "form-preview": self._list(match) if match else self._unknown(result),
-            "form-hint": Text(message, "muted"),
+            "form-hint": Text(text, "muted"),
         }
 
     def changed(self, name: str) -> None:

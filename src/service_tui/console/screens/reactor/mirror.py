@@ -1,7 +1,8 @@
-"""Mirroring a signal: its quote, and the form that shows it before the buy."""
+"""Mirrors a signal: requests its quote, and shows it in a form before the buy."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from enum import Enum, auto
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -37,7 +38,7 @@ from service_tui.units import Micros, Timestamp
 _FIGURES: Final = frozenset({
     "shares", "price", "average", "fee", "max loss", "max profit",
 })  # fmt: skip
-"""Figures of the ticket that apply to a mirror; the rest is measured at the source."""
+"""Figures of the ticket that a mirror shows too; the others compare with the source's price."""
 
 _TWO_ACROSS: Final = 56
 EARLY: Final = "keys typed early were ignored: review the mirror, then press again"
@@ -65,7 +66,7 @@ def mirror_order(signal: SignalView) -> PlaceTrade:
 
 
 class Preview:
-    """The quote for one signal; another signal in focus begins anew."""
+    """Holds the quote for one signal; a request for another signal discards it."""
 
     def __init__(self) -> None:
         self._about = ""
@@ -85,19 +86,19 @@ class Preview:
         self._quoting.receive(quote, now)
 
     def is_seen(self, signal: SignalView, now: Timestamp) -> bool:
-        """True if a present quote is shown for exactly this mirror."""
+        """True if a current quote for exactly this mirror is shown."""
         if signal.signal_id != self._about:
             return False
         return self._quoting.quote_age_text(mirror_order(signal), now)[1]
 
     def refusal(self, signal: SignalView) -> str:
-        """Why the service would refuse it now; empty if it would not."""
+        """Why the service would refuse the mirror now; empty if it would not."""
         if not self._is_about(signal):
             return ""
         return self._quoting.refusal(mirror_order(signal)) or self._beyond_limit(signal)
 
     def _beyond_limit(self, signal: SignalView) -> str:
-        """On play money an order that would push the price beyond its limit buys nothing."""
+        """Why a play-money mirror would buy nothing: it would push the price above its limit."""
         quote = self._quoting.quote_of(mirror_order(signal))
         after = None if quote is None else quote.price_after
         is_beyond = after is not None and after > signal.price_max
@@ -106,9 +107,9 @@ class Preview:
     def figures(
         self, signal: SignalView, config: ReactorConfigView | None, *, masked: bool
     ) -> Sequence[Figure]:
-        """The quote's figures, measured at the source; dashes without a quote.
+        """The quote's figures, compared with the source's price; dashes without a quote.
 
-        They are of the shares that the config allows, which can cost less than the money.
+        They are those of the shares that the config allows, which can cost less than its amount.
         """
         quote = self._quoting.quote_of(mirror_order(signal)) if self._is_about(signal) else None
         result = quote if quote is not None and quote.ok else None
@@ -140,7 +141,7 @@ class Preview:
 
 
 def _of_shares(quote: QuoteView, most: Micros) -> QuoteView:
-    """The part of a quote that `most` shares are; the whole where it has no more."""
+    """The quote scaled down to `most` shares; unchanged if it has no more."""
     if not quote.shares > most:
         return quote
     share = most / quote.shares
@@ -162,7 +163,7 @@ def _of_shares(quote: QuoteView, most: Micros) -> QuoteView:
 
 
 class SignalPane(DetailPane):
-    """The row in focus. It keeps the quote of its signal's mirror."""
+    """The pane of the row in focus; it holds the quote of that signal's mirror."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's own word
         super().__init__(id=id)
@@ -170,6 +171,22 @@ class SignalPane(DetailPane):
 
 
 # -- the form -----------------------------------------------------------------------------------
+
+
+class _PressState(Enum):
+    """What became of the newest key or click that was to send the mirror."""
+
+    NONE = auto()
+    """No key yet, or it was refused with a reason."""
+
+    EARLY = auto()
+    """It came before the form accepted keys, and was ignored."""
+
+    UNSEEN = auto()
+    """Real money: it came before the quote. The person has to press again once it is shown."""
+
+    PENDING = auto()
+    """Play money: it came before the quote. The mirror is sent with the quote."""
 
 
 class MirrorForm(Form[MirrorSignal]):
@@ -194,9 +211,7 @@ class MirrorForm(Form[MirrorSignal]):
         self._signal = signal
         self._preview = Preview()
         self._is_gone = False
-        self._awaits_quote = False
-        self._mirrors_when_quoted = False
-        self._was_early = False
+        self._press_state = _PressState.NONE
 
     def on_mount(self) -> None:
         """Request the quote at once; accept keys in a moment."""
@@ -211,10 +226,10 @@ class MirrorForm(Form[MirrorSignal]):
         self._signal = result or self._signal
         self._preview.receive(self.state.quote, self.now)
         self._request()
-        if self._mirrors_when_quoted and not self.is_done:
+        if self._is_pending and not self.is_done:
             self._mirror()
             if self.is_done:
-                # It closed without a key: ignore the keys that were meant for it.
+                # The form closed without a key: ignore the keys that were meant for it.
                 rest_keys(self, SENT)
 
     def refresh_form(self) -> None:
@@ -269,32 +284,34 @@ class MirrorForm(Form[MirrorSignal]):
 
     def _hint(self) -> Text:
         """The state of the quote, or of a key that was pressed before it."""
-        message, ink = self._preview.state_text_(self._signal, self.now)
-        if self._awaits_quote and not self._preview.is_seen(self._signal, self.now):
-            message, ink = (
-                with_keys(MIRRORS_WHEN_QUOTED) if self._mirrors_when_quoted else UNSEEN,
-                "warn",
-            )
-        elif self._was_early:
-            message, ink = EARLY, "warn"
-        return Text(message, ink)
+        text, ink = self._preview.state_text_(self._signal, self.now)
+        match self._press_state:
+            case _PressState.EARLY:
+                text, ink = EARLY, "warn"
+            case _PressState.UNSEEN if not self._preview.is_seen(self._signal, self.now):
+                text, ink = UNSEEN, "warn"
+            case _PressState.PENDING if not self._preview.is_seen(self._signal, self.now):
+                text, ink = with_keys(MIRRORS_WHEN_QUOTED), "warn"
+            case _:
+                pass
+        return Text(text, ink)
 
     def action_set(self) -> None:
         """Mirror on play money, now or once quoted; a second enter cancels a pending mirror."""
         if not self.is_armed:
             self._refuse_early()
         elif not self._is_live:
-            (self._cancel_pending if self._mirrors_when_quoted else self._mirror)()
+            (self._cancel_pending if self._is_pending else self._mirror)()
 
     def action_cancel(self) -> None:
         """Cancel a mirror that is pending until its quote, else leave."""
-        if self._mirrors_when_quoted:
+        if self._is_pending:
             self._cancel_pending()
         else:
             super().action_cancel()
 
     def _cancel_pending(self) -> None:
-        self._mirrors_when_quoted = self._awaits_quote = False
+        self._press_state = _PressState.NONE
         self.refresh_form()
 
     def action_confirm(self) -> None:
@@ -306,7 +323,7 @@ class MirrorForm(Form[MirrorSignal]):
 
     def _refuse_early(self) -> None:
         """Show that a key or a click typed ahead mirrored nothing."""
-        self._was_early = True
+        self._press_state = _PressState.EARLY
         self.refresh_form()
 
     @on(LightButton.Pressed, "#form-set")
@@ -324,14 +341,19 @@ class MirrorForm(Form[MirrorSignal]):
         if not isinstance(result, str) and self._preview.is_seen(self._signal, self.now):
             self.finish(result)
             return
-        self._was_early, is_refused = False, isinstance(result, str)
         self.query_one("#form-problem").add_class("-asked")
-        # Real money needs a key that is pressed while the quote is seen.
-        self._mirrors_when_quoted = not is_refused and not self._is_live
-        self._awaits_quote = not is_refused
+        if isinstance(result, str):
+            self._press_state = _PressState.NONE
+        else:
+            # Real money needs a key that is pressed while the quote is seen.
+            self._press_state = _PressState.UNSEEN if self._is_live else _PressState.PENDING
         self.refresh_form()
-        if is_refused:
+        if isinstance(result, str):
             self.post_message(ToastMessage(f"nothing mirrored: {result}", "warn"))
+
+    @property
+    def _is_pending(self) -> bool:
+        return self._press_state is _PressState.PENDING
 
     @property
     def _is_live(self) -> bool:

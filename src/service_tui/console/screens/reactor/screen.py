@@ -116,7 +116,7 @@ class ReactorScreen(TableScreen[ReactorRow]):  # noqa: PLR0904 - it has filters 
         self.signal_pane.preview.receive(self.state.quote, self.now)
 
     def show_state(self) -> None:
-        """Show the state anew, and request the quote that it needs."""
+        """Update the screen from the state, and request the quote that it needs."""
         super().show_state()
         self._request()
 

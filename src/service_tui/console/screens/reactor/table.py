@@ -245,8 +245,8 @@ def _no_wallets(state: DeskState) -> str:
 def _nothing_loaded(state: DeskState) -> str:
     service = state.service
     if service.phase in _NOT_ONLINE:
-        message = with_keys(_NOT_ONLINE[service.phase])
-        return message.replace("{problem}", service.problem or "no response")
+        text = with_keys(_NOT_ONLINE[service.phase])
+        return text.replace("{problem}", service.problem or "no response")
     if state.reactor.barred:
         return barred_text(state)
     return "" if Topic.REACTOR in state.seen else not_loaded_text("reactor")
@@ -254,14 +254,14 @@ def _nothing_loaded(state: DeskState) -> str:
 
 def barred_text(state: DeskState) -> str:
     """Why the service has no reactor for this agent, and what to do."""
-    message = "\n".join(wrap(formats.plain(state.reactor.barred).plain, _LINE))
+    text = "\n".join(wrap(formats.plain(state.reactor.barred).plain, _LINE))
     todo = (
         f"Change the plan in Agents ({cap('app.agents')}): select this desk's agent, then "
         f"{cap('agents.plan')}."
         if state.service.embedded
         else f"Change the plan on the service's dashboard, then {cap('app.refresh')}."
     )
-    return f"{message}\n\nPro and Elite include the reactor.\n{todo}"
+    return f"{text}\n\nPro and Elite include the reactor.\n{todo}"
 
 
 def _is_loaded(state: DeskState) -> bool:
@@ -331,8 +331,8 @@ FEED: Final = TableSpec[SignalView](
         ),
     ),
     search_text=_signal_text,
-    is_journal=True,
-    holds=True,
+    newest_on_top=True,
+    keeps_row=True,
     empty_text=_no_signals,
     first_step="reactor.follow",
     compared=_COMPARED_SIGNALS,

@@ -58,8 +58,8 @@ def has_ready(screen: Redemptions) -> UnmetReason:
 
 def is_auto_loaded(screen: Redemptions) -> UnmetReason:
     """The service's automatic redemption setting has loaded."""
-    text = screen.state.redemption.auto.on_service is not None
-    return "" if text else "auto-redeem setting not loaded yet"
+    is_known = screen.state.redemption.auto.on_service is not None
+    return "" if is_known else "auto-redeem setting not loaded yet"
 
 
 def is_market_listed(screen: Redemptions) -> UnmetReason:

@@ -216,8 +216,8 @@ def steps_text(run: RunView, now: Timestamp, *, masked: bool) -> Text:
         lines.append(line)
     tone = "loss" if run.state in _BAD else "warn" if run.state is ChainRunState.UNCONFIRMED else ""
     if run.words:
-        message = without_amounts(formats.plain(run.words, 600).plain, masked=masked)
-        lines.append(Text.assemble("\n", (message, tone)))
+        shown = without_amounts(formats.plain(run.words, 600).plain, masked=masked)
+        lines.append(Text.assemble("\n", (shown, tone)))
     if run.fix:
         lines.append(Text(formats.plain(fix_text(run.fix, masked=masked), 300).plain, "muted"))
     if run.again_at is not None and run.again_at > now:

@@ -112,11 +112,9 @@ class RedeemDialog(Dialog[str | None]):
             self._confirm(run)
             return
         digest, gap = run.call.digest, run.call.gap
-        message = (
-            f"{gap} earlier nonces of this wallet are unaccounted for (before {run.call.nonce})."
-        )
+        text = f"{gap} earlier nonces of this wallet are unaccounted for (before {run.call.nonce})."
         body = Text(
-            f"{message} Another program may use the key. A transaction sent now waits "
+            f"{text} Another program may use the key. A transaction sent now waits "
             "for those nonces."
         )
 

@@ -1,4 +1,4 @@
-"""The table of redemptions: positions on their way to money, by the possible action."""
+"""The table of redemptions: positions with their state and next action."""
 
 from typing import Final
 

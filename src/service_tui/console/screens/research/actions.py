@@ -3,11 +3,12 @@
 from typing import Final, TypeAlias
 
 from service_tui.console.actions import ScreenAction, UnmetReason
+from service_tui.console.forms.evaluations import Evaluations
 from service_tui.console.parts.shared_actions import can_change
 from service_tui.console.parts.table_screen import TableScreen
 from service_tui.console.screens.research.forms import BacktestForm, SessionForm
 from service_tui.console.screens.research.session import SessionLine
-from service_tui.desk.commands.research import EndSession, RunBacktest, ShowDiff
+from service_tui.desk.commands.research import EndSession, ReadEvaluations, RunBacktest, ShowDiff
 from service_tui.desk.slices.research import ExperimentView, SessionView
 
 Research: TypeAlias = TableScreen[ExperimentView]
@@ -63,6 +64,12 @@ def end_session(screen: Research) -> None:
         screen.give(EndSession(session.skill))
 
 
+def evaluations(screen: Research) -> None:
+    """Open the reports of evaluations of this machine."""
+    screen.give(ReadEvaluations())
+    screen.open_dialog(Evaluations(screen.state))
+
+
 def show_diff(screen: Research) -> None:
     """Show the commit of the highlighted experiment."""
     row, session = screen.row_in_focus(), _session(screen)
@@ -74,6 +81,7 @@ ACTIONS: Final[tuple[ScreenAction[Research], ...]] = (
     ScreenAction("research.diff", show_diff, requires=(has_commit,)),
     ScreenAction("research.backtest", backtest),
     ScreenAction("research.new", new_session, requires=(can_change,)),
+    ScreenAction("research.evaluations", evaluations),
     ScreenAction("research.next", next_session, requires=(has_session,)),
     ScreenAction("research.off", end_session, requires=(can_change, has_session)),
 )

@@ -27,8 +27,8 @@ def figure(value: float | None, unit: str = "") -> str:
     """A metric with four significant digits, and its unit."""
     if value is None:
         return "\N{EN DASH}"
-    message = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"  # noqa: PLR2004  (digits)
-    return f"{message} {unit}".rstrip()
+    text = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"  # noqa: PLR2004  (digits)
+    return f"{text} {unit}".rstrip()
 
 
 def metric_chart(rows: Sequence[ExperimentView], width: int, height: int) -> Text:

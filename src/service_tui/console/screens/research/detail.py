@@ -55,7 +55,7 @@ def session_line(session: SessionView, place: int, total: int) -> Text:
     """One session, and its state."""
     glyph, ink = STATES[session.state]
     count = f"{session.count}/{session.cap}" if session.cap else f"{session.count}"
-    message = Text.assemble(
+    text = Text.assemble(
         (f"{glyph} {session.state.value}", ink),
         ("  ", ""),
         (session.skill, "bold"),
@@ -63,10 +63,10 @@ def session_line(session: SessionView, place: int, total: int) -> Text:
         (f"  {count} experiments", "warn" if session.near_cap else ""),
     )
     if session.crashes_in_row:
-        message.append(f"  {session.crashes_in_row} crashes in a row", "loss")
+        text.append(f"  {session.crashes_in_row} crashes in a row", "loss")
     if total > 1:
-        message.append(f"  {place + 1} of {total}, {cap('research.next')} next", "muted")
-    return message
+        text.append(f"  {place + 1} of {total}, {cap('research.next')} next", "muted")
+    return text
 
 
 def why_line(state: DeskState, session: SessionView | None) -> Text:
@@ -87,10 +87,8 @@ def why_line(state: DeskState, session: SessionView | None) -> Text:
 
 def describe_diff(diff: DiffView) -> Detail:
     """The diff of a commit, or why it is not known."""
-    message = Text(diff.problem, "warn") if diff.problem else diff_text(diff.text)
-    return Detail(
-        Text(f"commit {diff.commit}, {cap('rows.out')} closes", "heading"), message, Text()
-    )
+    text = Text(diff.problem, "warn") if diff.problem else diff_text(diff.text)
+    return Detail(Text(f"commit {diff.commit}, {cap('rows.out')} closes", "heading"), text, Text())
 
 
 def describe_backtest(view: ViewContext) -> Detail:
@@ -133,7 +131,7 @@ def describe(
 def session_head(session: SessionView, now: Timestamp) -> Text:
     """The figures of a session."""
     better = f"{session.direction.value} is better"
-    message = Text.assemble(
+    text = Text.assemble(
         (f"{session.metric_name} ({better})  ", "heading"),
         ("baseline ", "muted"),
         figure(session.baseline, session.metric_unit),
@@ -145,14 +143,14 @@ def session_head(session: SessionView, now: Timestamp) -> Text:
     )
     if session.confidence is not None:
         confidence_word = next(word for bound, word in CONFIDENCE if session.confidence >= bound)
-        message.append(f"  {session.confidence:.1f} spreads, {confidence_word}", "muted")
+        text.append(f"  {session.confidence:.1f} spreads, {confidence_word}", "muted")
     outcomes = (session.kept, "kept"), (session.discarded, "dropped"), (session.crashed, "crashed")
     counts = [f"{'-' if count is None else count} {outcome}" for count, outcome in outcomes]
-    message.append(f"  {' '.join(counts)}")
+    text.append(f"  {' '.join(counts)}")
     if session.last_at is not None:
-        message.append_text(Text("  last ", "muted"))
-        message.append_text(formats.age(session.last_at, now))
-    return message
+        text.append_text(Text("  last ", "muted"))
+        text.append_text(formats.age(session.last_at, now))
+    return text
 
 
 def run_text(session: SessionView | None, now: Timestamp) -> Text:
@@ -161,94 +159,94 @@ def run_text(session: SessionView | None, now: Timestamp) -> Text:
     if session is None or run is None:
         where = "" if session is None else session.repository
         return Text(f"no run{'; ' + where if where else ''}", "muted")
-    message = Text()
+    text = Text()
     if run.is_running and session.is_open:
         spent = max(0.0, now - run.started_at)
-        message.append(
+        text.append(
             f"▶ {formats.duration(spent)} of {formats.duration(run.deadline_s)}  ", "accent"
         )
     elif run.is_running:
-        message.append("■ server gone  ", "warn")
+        text.append("■ server gone  ", "warn")
     elif run.timed_out:
-        message.append("✗ timed out  ", "loss")
+        text.append("✗ timed out  ", "loss")
     elif run.exit_code is None:
-        message.append("✗ ended  ", "loss")
+        text.append("✗ ended  ", "loss")
     else:
         good = run.exit_code == 0
-        message.append(
+        text.append(
             f"{'✓' if good else '✗'} last run: exit code {run.exit_code}  ",
             "profit" if good else "loss",
         )
-    message.append_text(formats.plain(run.command, 120))
+    text.append_text(formats.plain(run.command, 120))
     tail = [line for line in run.tail.splitlines() if line.strip()][-TAIL:]
     for each in tail:
-        message.append("\n")
-        message.append_text(formats.plain(each, 160))
-    return message
+        text.append("\n")
+        text.append_text(formats.plain(each, 160))
+    return text
 
 
 def experiment_text(row: ExperimentView | None) -> Text:
     """The experiment in focus in full."""
     if row is None:
         return Text("select a row", "muted")
-    message = Text.assemble(
+    text = Text.assemble(
         (f"#{row.number} ", "bold"), status_text(row), "  ", (row.session, "muted")
     )
-    message.append(f"\n{row.metric_name} {figure(row.metric, row.metric_unit)}")
+    text.append(f"\n{row.metric_name} {figure(row.metric, row.metric_unit)}")
     if row.metrics:
-        message.append(f"\n{metrics_text(row)}", "muted")
-    message.append("\n")
-    message.append_text(formats.plain(row.description, 600))
+        text.append(f"\n{metrics_text(row)}", "muted")
+    text.append("\n")
+    text.append_text(formats.plain(row.description, 600))
     if row.commit:
-        message.append(f"\ncommit {row.commit}: {cap('research.diff')} shows the diff", "muted")
-    return message
+        text.append(f"\ncommit {row.commit}: {cap('research.diff')} shows the diff", "muted")
+    return text
 
 
 def diff_text(text: str) -> Text:
     """A diff, with added and removed lines in colours beside their signs."""
-    message = Text()
+    shown = Text()
     is_body = False
     for line in text.splitlines():
         is_body = (is_body or line.startswith("@@")) and not line.startswith("diff ")
         ink = DIFF_INKS.get(line[:1], "") if is_body else "muted"
-        message.append(f"{line}\n", ink)
-    return message
+        shown.append(f"{line}\n", ink)
+    return shown
 
 
 def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: bool) -> Text:
     """The figures of the last backtest, or why it has none."""
     if research.request_id:
         return Text("replaying trades ...", "muted")
-    message = Text()
+    text = Text()
     if research.problem:
-        message.append(f"{research.problem}\n", "warn")
+        text.append(f"{research.problem}\n", "warn")
     if view is None:
-        message.append(
+        text.append(
             f"{cap('research.backtest')} replays a skill's trades of this desk's agent under "
             "thresholds",
             "muted",
         )
-        return message
+        return text
     point = view.best if view.best is not None else view.point
     config = ", ".join(f"{name} {figure(value)}" for name, value in point.config)
     where = f"{view.skill} on {view.venue.value}, {counted(view.days, 'day')}"
-    message.append(f"{where}, of this desk's agent: ", "heading")
+    text.append(f"{where}, of this desk's agent: ", "heading")
     if not view.total:
-        message.append(view.message or "no trades to replay", "warn")
-        return message
-    message.append(f"{point.included} of {counted(view.total, 'trade')} pass  ")
-    message.append_text(formats.pnl(point.pnl, masked=masked))
-    message.append(" instead of ", "muted")
-    message.append_text(formats.pnl(view.original, masked=masked))
-    message.append("  ")
-    message.append_text(formats.percent_change(point.improvement))
+        text.append(view.message or "no trades to replay", "warn")
+        return text
+    text.append(f"{point.included} of {counted(view.total, 'trade')} pass  ")
+    text.append_text(formats.pnl(point.pnl, masked=masked))
+    text.append(" instead of ", "muted")
+    text.append_text(formats.pnl(view.original, masked=masked))
+    text.append("  ")
+    text.append_text(formats.percent_change(point.improvement))
     if point.win_rate is not None:
-        message.append(f"  {point.win_rate:.0%} won")
+        text.append(f"  {point.win_rate:.0%} won")
     if config:
-        message.append(f"\nbest: {config}", "accent")
+        text.append(f"\nbest: {config}", "accent")
     if view.message:
-        message.append(f"\n{view.message}", "warn")
-    return message
+        text.append(f"\n{view.message}", "warn")
+    return text
 
 
 def explain_experiment(

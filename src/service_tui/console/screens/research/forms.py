@@ -50,14 +50,14 @@ def read_thresholds(text: str) -> Thresholds:
     fixed: list[tuple[str, float]] = []
     swept: list[tuple[str, tuple[float, ...]]] = []
     for word in text.replace(",", " ").split():
-        name, is_there, message = word.partition("=")
+        name, is_there, line = word.partition("=")
         if not is_there or not _NAME.fullmatch(name):
             raise FieldError(f"{word[:40]}: enter min_edge=0.05, or min_edge=0..0.3")
-        low, is_range, high = message.partition("..")
+        low, is_range, high = line.partition("..")
         try:
             ends = [_parse_threshold(end) for end in ((low, high) if is_range else (low,))]
         except FieldError:
-            raise FieldError(f"{message[:40]}: not a number") from None
+            raise FieldError(f"{line[:40]}: not a number") from None
         if not is_range:
             fixed.append((name, ends[0]))
             continue
@@ -149,8 +149,8 @@ class BacktestForm(Form[RunBacktest]):
         shown: dict[str, Shown] = {"form-question": AGENT_NOTE}
         if result is not None:
             points = math.prod(len(values) for _, values in result.sweep)
-            message = f"{points} combinations" if result.sweep else "one set of thresholds"
-            shown["form-preview"] = message
+            text = f"{points} combinations" if result.sweep else "one set of thresholds"
+            shown["form-preview"] = text
         return shown
 
 

@@ -1,4 +1,4 @@
-"""The session in front, and whether its pane shows the last backtest."""
+"""The session shown on the screen, and whether its pane shows the last backtest."""
 
 from service_tui.console.screens.research.detail import session_text
 from service_tui.console.widgets.text_block import TextBlock

@@ -65,7 +65,7 @@ from service_tui.desk.commands.buy_limits import SetBuyLimit, SetDefaults, SetPa
 from service_tui.desk.commands.settings import SetPreference, SetSpeed
 from service_tui.desk.slices.buy_limits import RULES, BuyLimitView, RiskDefaults
 from service_tui.desk.slices.notices import NoticeKind
-from service_tui.terms import SPEEDS, Plan
+from service_tui.terms import Plan
 
 Settings: TypeAlias = TableScreen[SettingRow]
 
@@ -116,9 +116,9 @@ def edit(screen: Settings) -> None:
 
 def bring_back(screen: Settings) -> None:
     """Restore the last change made here, since the console was opened."""
-    message = f"restored: {_name_of(screen.take_back[0])}"
+    text = f"restored: {_name_of(screen.take_back[0])}"
     undo(screen)
-    screen.show_toast(message)
+    screen.show_toast(text)
 
 
 def _name_of(command: Command) -> str:
@@ -300,8 +300,8 @@ def _edit_plan(screen: Settings) -> None:
 
 
 def _show_cooldowns(screen: Settings) -> None:
-    rails = screen.state.buy_limits
-    known = () if rails is None else rails.cooldowns
+    buy_limits = screen.state.buy_limits
+    known = () if buy_limits is None else buy_limits.cooldowns
     waiting = [one for one in known if one.until > screen.now]
     text = "none now" if not waiting else f"{len(waiting)}, longest first"
     screen.show_toast(f"cooldowns end automatically: {text}")
@@ -344,9 +344,10 @@ def _turn_protocol(screen: Settings) -> None:
 
 def _next_pace(screen: Settings) -> None:
     world = screen.state.world
-    speed = None if world is None else world.speed
-    place = SPEEDS.index(speed) if speed in SPEEDS else 0
-    screen.give(SetSpeed(SPEEDS[(place + 1) % len(SPEEDS)]))
+    if world is None:
+        return
+    place = world.speeds.index(world.speed) if world.speed in world.speeds else 0
+    screen.give(SetSpeed(world.speeds[(place + 1) % len(world.speeds)]))
 
 
 def _edit_slippage(screen: Settings) -> None:

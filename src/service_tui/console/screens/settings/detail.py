@@ -110,8 +110,8 @@ def _about(name: str, state: DeskState) -> str:
 
 
 def _skills(view: ViewContext) -> Text:
-    rails = view.state.buy_limits
-    skills = () if rails is None else rails.skills[:_SKILLS_MAX]
+    buy_limits = view.state.buy_limits
+    skills = () if buy_limits is None else buy_limits.skills[:_SKILLS_MAX]
     return _rows(
         tuple(
             (formats.plain(skill.slug, _NARROW - 2).plain, view.money(skill.spent))
@@ -122,19 +122,19 @@ def _skills(view: ViewContext) -> Text:
 
 
 def _cooldowns(view: ViewContext) -> Text:
-    rails = view.state.buy_limits
-    known = () if rails is None else rails.cooldowns
+    buy_limits = view.state.buy_limits
+    known = () if buy_limits is None else buy_limits.cooldowns
     waiting = [one for one in known if one.until > view.now][:_SKILLS_MAX]
     return Text("\n").join(
         Text.assemble(
-            formats.until(signal.until, view.now),
+            formats.until(cooldown.until, view.now),
             "  ",
-            (signal.side.value.upper(), "yes" if signal.side is Side.YES else "no"),
+            (cooldown.side.value.upper(), "yes" if cooldown.side is Side.YES else "no"),
             "  ",
-            formats.plain(_about(signal.market_id, view.state), 40),
-            (f"  {signal.after}", "muted"),
+            formats.plain(_about(cooldown.market_id, view.state), 40),
+            (f"  {cooldown.after}", "muted"),
         )
-        for signal in waiting
+        for cooldown in waiting
     )
 
 
@@ -164,7 +164,11 @@ def _world(state: DeskState, now: Timestamp) -> Text:
         return Text("this service has no simulated world to speed up", "muted")
     rows: tuple[Figure, ...] = (
         ("world time", formats.date_time(world_now(state, now))),
-        ("seed", Text(str(world.seed))),
+        (
+            ("history", formats.plain(world.history, 40))
+            if world.history
+            else ("seed", Text(str(world.seed)))
+        ),
         ("open markets", formats.count(world.open_count)),
     )
     return _rows(rows)

@@ -29,8 +29,8 @@ from service_tui.units import Micros, Timestamp
 
 # -- a limit --------------------------------------------------------------------------------------
 
-SERVICE: Final = "rail-service"
-OWN: Final = "rail-own"
+SERVICE: Final = "limit-service"
+OWN: Final = "limit-own"
 
 
 class BuyLimitForm(Form[BuyLimitChange]):
@@ -53,7 +53,7 @@ class BuyLimitForm(Form[BuyLimitChange]):
             SERVICE: figure_text(view.limit_kind, view.service),
             OWN: figure_text(view.limit_kind, view.own),
         }
-        self.body = ("form-question", "form-about-rail", *fields, "form-preview", "form-hint")
+        self.body = ("form-question", "form-about-limit", *fields, "form-preview", "form-hint")
 
     def renew(self) -> None:
         """The use, as it is now; the typed figures stay."""
@@ -92,11 +92,11 @@ class BuyLimitForm(Form[BuyLimitChange]):
         if self._view.resets_at is not None:
             anew = formats.until(self._view.resets_at, self.now)
             here = formats.clock_time(self._view.resets_at).plain.removesuffix(":00")
-            message = (f" at midnight UTC, {here} here", "muted")
-            rows.append(Text.assemble((f"{'resets':<12}", "muted"), anew, message))
+            text = (f" at midnight UTC, {here} here", "muted")
+            rows.append(Text.assemble((f"{'resets':<12}", "muted"), anew, text))
         return {
             "form-question": self._rule.name,
-            "form-about-rail": without_amounts(self._rule.description, masked=self.masked),
+            "form-about-limit": without_amounts(self._rule.description, masked=self.masked),
             "form-preview": Text("\n").join(rows),
             "form-hint": self._hint(result),
         }
@@ -163,7 +163,7 @@ class DefaultsForm(Form[RiskDefaults]):
         stop, target = shown.stop_loss_pct, shown.take_profit_pct
         below = None if stop is None else _EXAMPLE * (1 - stop)
         above = None if target is None else _EXAMPLE * (1 + target)
-        message = Text.assemble(
+        text = Text.assemble(
             ("Example: bought at 0.50, ", "muted"),
             *_exit_example("stop", below),
             ", ",
@@ -172,7 +172,7 @@ class DefaultsForm(Form[RiskDefaults]):
         return {
             "form-question": "Protects every new buy.",
             AUTO.name: OptionsState(("on", "off"), 0 if self._auto else 1),
-            "form-preview": message,
+            "form-preview": text,
             "form-hint": self._hint(),
         }
 
@@ -184,8 +184,8 @@ class DefaultsForm(Form[RiskDefaults]):
     def _hint(self) -> Text:
         if self._auto:
             return Text("Each new buy gets a monitor.", "muted")
-        message = "New buys get no monitor. Automatic monitors are removed, manual ones stay."
-        return Text(message, "warn")
+        text = "New buys get no monitor. Automatic monitors are removed, manual ones stay."
+        return Text(text, "warn")
 
 
 # -- notices --------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class ChannelsForm(Form[frozenset[Channel]]):
     AUTO_FOCUS = "#form-set"
     heading: ClassVar[str] = "Notifications"
     hint: ClassVar[str] = "1 to 4 toggle, enter sets, {form.cancel} cancels"
-    body = ("form-question", "form-about-rail", "form-preview", "form-hint")
+    body = ("form-question", "form-about-limit", "form-preview", "form-hint")
 
     def __init__(
         self, state: DeskState, now: Timestamp, kind: NoticeKind, channels: frozenset[Channel]
@@ -233,12 +233,12 @@ class ChannelsForm(Form[frozenset[Channel]]):
             )
             for place, channel in enumerate(Channel, start=1)
         ]
-        message = "No bell and no desktop notification in quiet hours."
+        text = "No bell and no desktop notification in quiet hours."
         return {
             "form-question": rule.name,
-            "form-about-rail": rule.meaning,
+            "form-about-limit": rule.meaning,
             "form-preview": Text("\n").join(lines),
-            "form-hint": Text(message, "muted"),
+            "form-hint": Text(text, "muted"),
         }
 
     def action_turn(self, place: int) -> None:
@@ -318,11 +318,11 @@ class QuietForm(Form[Hours]):
         """Whether it would be quiet now."""
         match = None if result is None else result.quiet
         now = is_quiet(match, self.now)
-        message = "no quiet hours" if match is None else "quiet now" if now else "not quiet now"
+        text = "no quiet hours" if match is None else "quiet now" if now else "not quiet now"
         kept = "Toasts and the count continue. Quiet hours may span midnight."
         return {
             "form-question": "No bell and no desktop notification between these times.",
-            "form-preview": Text(message, "warn" if now else "muted"),
+            "form-preview": Text(text, "warn" if now else "muted"),
             "form-hint": Text(kept, "muted"),
         }
 

@@ -101,10 +101,10 @@ def _left(limit: BuyLimitView, *, masked: bool) -> Text:
     return Text.assemble(figure(limit.limit_kind, limit.left, masked=masked), (" left", "muted"))
 
 
-def _percent(fraction: float | None, channel: str) -> Text:
+def _percent(fraction: float | None, direction: str) -> Text:
     if fraction is None:
         return Text("off", "muted")
-    return Text.assemble(formats.percent(fraction), (f" {channel}", "muted"))
+    return Text.assemble(formats.percent(fraction), (f" {direction}", "muted"))
 
 
 def _on_off(*, on: bool, word: str = "on", other: str = "off") -> Text:
@@ -153,7 +153,7 @@ def _trading(view: ViewContext) -> Iterator[SettingRow]:
         yield SettingRow(
             COOLDOWNS, "trading", "cooldowns",
             Text(f"{len(waiting)} now", "warn") if waiting else Text("none now", "muted"),
-            Text(), _longest(max((signal.until for signal in waiting), default=now), now),
+            Text(), _longest(max((cooldown.until for cooldown in waiting), default=now), now),
             "A failed order on a real venue blocks buys of that side for 30 minutes. On the "
             "free plan, buys of a side on sim are two minutes apart.",
         )  # fmt: skip
@@ -224,7 +224,7 @@ def _desk(view: ViewContext, theme: str) -> Iterator[SettingRow]:
         pace = Text(f"{state.world.speed}x") if state.world.speed else Text("paused", "warn")
         yield SettingRow(
             PACE, "desk", "world speed", pace, Text(), Text("< > changes", "muted"),
-            "Speed of the simulated world: paused, 1, 10 or 60 times. Alerts, limits and "
+            "Speed of the offline world: up to 60 times, on a history 3600. Alerts, limits and "
             "midnight follow the wall clock.",
         )  # fmt: skip
     slippage = slippage_max(state)

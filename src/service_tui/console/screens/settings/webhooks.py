@@ -65,7 +65,7 @@ class WebhookList(CursorList[None, WebhookView]):
         self._shown: RevealedView | None = None
 
     def on_mount(self) -> None:
-        """Show the known rows, and read them anew."""
+        """Show the known rows, and read them again."""
         super().on_mount()
         self.post_message(CommandGiven(ReadWebhooks()))
 
@@ -138,11 +138,11 @@ class WebhookList(CursorList[None, WebhookView]):
 
     def _health(self, row: WebhookView) -> Text:
         if not row.is_active:
-            message = f"disabled after {WEBHOOK_FAILURES_MAX} failures: {row.error}"
-            return Text(formats.plain(message).plain, "loss")
+            line = f"disabled after {WEBHOOK_FAILURES_MAX} failures: {row.error}"
+            return Text(formats.plain(line).plain, "loss")
         if row.failures:
-            message = f"{row.failures} failed, {row.waiting} waiting: {row.error}"
-            return Text(formats.plain(message).plain, "warn")
+            line = f"{row.failures} failed, {row.waiting} waiting: {row.error}"
+            return Text(formats.plain(line).plain, "warn")
         if row.last_delivery_at is None:
             return Text("no delivery yet", "muted")
         return Text.assemble("delivered ", formats.age(row.last_delivery_at, self.now), " ago")

@@ -5,8 +5,10 @@ from typing import Final, TypeAlias
 from service_tui.console.actions import ScreenAction
 from service_tui.console.messages import GoTo
 from service_tui.console.moments import MomentKind, MomentView
-from service_tui.console.parts.shared_actions import has_row
+from service_tui.console.parts.shared_actions import can_note, has_row, open_note
 from service_tui.console.parts.table_screen import Only, TableScreen
+from service_tui.desk.own_notes import day_of
+from service_tui.desk.slices.own_notes import Noted, NoteOn
 
 Timeline: TypeAlias = TableScreen[MomentView]
 
@@ -68,9 +70,17 @@ def only_away(screen: Timeline) -> None:
     screen.filter_rows()
 
 
+def write_note(screen: Timeline) -> None:
+    """Write a note on the day of the highlighted moment."""
+    row = screen.row_in_focus()
+    if row is not None:
+        open_note(screen, Noted(NoteOn.DAY, day_of(row.at)))
+
+
 ACTIONS: Final[tuple[ScreenAction[Timeline], ...]] = (
     ScreenAction("timeline.open", open_thing, (has_row, leads_somewhere)),
     ScreenAction("timeline.market", open_market, (has_row, has_market)),
+    ScreenAction("timeline.note", write_note, (has_row, can_note)),
     ScreenAction("timeline.kind", next_kind),
     ScreenAction("timeline.away", only_away),
 )

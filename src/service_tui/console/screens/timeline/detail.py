@@ -11,9 +11,12 @@ from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import of_wall
 from service_tui.console.keys import cap
 from service_tui.console.moments import MomentView
+from service_tui.console.own_notes import note_text
 from service_tui.console.screens.timeline.table import SIGNS, words
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
+from service_tui.desk.own_notes import day_of
+from service_tui.desk.slices.own_notes import NoteOn
 from service_tui.terms import MONEY_OF
 
 _LABEL: Final = 17
@@ -40,6 +43,9 @@ def _facts(moment: MomentView, view: ViewContext) -> Iterator[Figure]:
         yield "who", formats.plain(moment.who, 60)
     if moment.question:
         yield "market", formats.plain(moment.question, 200)
+    note = note_text(view, NoteOn.DAY, day_of(moment.at))
+    if note.plain:
+        yield "note on the day", note
     if moment.money is not None:
         yield f"money, {MONEY_OF[moment.venue]}", view.money(moment.money)
 

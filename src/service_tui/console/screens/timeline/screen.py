@@ -45,6 +45,8 @@ class TimelineScreen(TableScreen[MomentView]):
     )
     no_row_text: ClassVar[str] = "Select a row"
 
+    across: ClassVar[str] = "-beside"
+
     sizes: ClassVar[Mapping[str, tuple[int, int]]] = {
         "-with-detail": (0, 22),
         "-beside": (150, 0),

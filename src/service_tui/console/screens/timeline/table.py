@@ -7,10 +7,13 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import awaited, is_private
 from service_tui.console.moments import MomentKind, Moments, MomentView
+from service_tui.console.own_notes import sign_of
 from service_tui.console.reasons import without_amounts
 from service_tui.console.table_spec import TableSpec, listed_name
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
+from service_tui.desk.own_notes import day_of
+from service_tui.desk.slices.own_notes import NoteOn
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
 from service_tui.units import decimal
@@ -55,7 +58,8 @@ def _time(moment: MomentView, view: ViewContext) -> Text:
     text = formats.moment_of(moment.at, view.now)
     mark = Text(AWAY if moment.is_away else " ", "warn")
     about = Text("~" if moment.world_at is not None else " ", "muted")
-    return Text.assemble(mark, about, text)
+    note = sign_of(view, NoteOn.DAY, day_of(moment.at))
+    return Text.assemble(note if note.plain and not moment.is_away else mark, about, text)
 
 
 def _what(moment: MomentView, view: ViewContext) -> Text:
@@ -128,7 +132,7 @@ def timeline_table(wall: str) -> TableSpec[MomentView]:
             ),
         ),
         search_text=search_text,
-        is_journal=True,
+        newest_on_top=True,
         empty_text=_empty_text,
         sort="time",
         falling=True,

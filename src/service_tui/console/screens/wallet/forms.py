@@ -82,8 +82,8 @@ class StoredKeys(CursorList[StoredKeyRequest | None, StoredKeyView]):
         text = Text("\n").join(lines) if lines else Text(with_keys(_NONE), "muted")
         overs = self.state.wallet.passed_over
         for over in overs[:_PROBLEMS_MAX]:
-            message = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
-            text = Text.assemble(text, ("\n\ninvalid files: ", "warn"), message)
+            line = formats.MASK if masked else formats.plain(over, _OVER_MAX).plain
+            text = Text.assemble(text, ("\n\ninvalid files: ", "warn"), line)
         if len(overs) > _PROBLEMS_MAX:
             more = f"\n\nand {len(overs) - _PROBLEMS_MAX} more. 'service-tui keys list' lists all"
             text = Text.assemble(text, (more, "warn"))
@@ -94,23 +94,23 @@ class StoredKeys(CursorList[StoredKeyRequest | None, StoredKeyView]):
     def _line(self, key: StoredKeyView, *, masked: bool) -> Text:
         wallet = self.state.wallet
         here = key.address == self.at
-        message = ", ".join(_key_states(key.address, wallet))
+        line = ", ".join(_key_states(key.address, wallet))
         return Text.assemble(
             ("▌ " if here else "  ", "accent"),
             (formats.MASK if masked else key.address, "bold" if here else ""),
-            (f"  {message}", "muted"),
+            (f"  {line}", "muted"),
         )
 
 
 def _key_states(address: str, wallet: WalletView) -> list[str]:
     """The state of a key: unlocked, or that of the linked wallet."""
-    message: list[str] = []
+    line: list[str] = []
     is_open = wallet.key_state is KeyState.UNLOCKED
     if is_open and wallet.key_address.lower() == address.lower():
-        message.append("open")
+        line.append("open")
     if wallet.is_linked and wallet.address.lower() == address.lower():
-        message.append("linked")
-    return message
+        line.append("linked")
+    return line
 
 
 def removal_question(address: str, wallet: WalletView) -> Text:
@@ -348,5 +348,5 @@ class PayForm(Form[SetPay]):
             "Base-type chain. With a cap, this desk shows the offer and pays that exact price "
             "only after you confirm.",
         )
-        message = "" if result is None else result.describe()
-        return {"form-question": messages, "form-preview": Text(message, "muted")}
+        line = "" if result is None else result.describe()
+        return {"form-question": messages, "form-preview": Text(line, "muted")}

@@ -169,7 +169,7 @@ class WalletPanel(Dialog[None]):
         for name, text in shown.items():
             for sentence in self.query(f"#wallet-{name}").results(TextBlock):
                 sentence.show_text(text)
-        # An address that is not linked yet has no code: nobody should send money there.
+        # An address that is not linked yet has no code: no money should be sent there.
         address = "" if is_private(state) else wallet.address
         on_dark = self.is_dark
         is_beside = bool(address) and self.size.width >= BESIDE_FROM

@@ -1,1 +1,1 @@
-"""The people who operate a world, and the invitations by which agents come to it."""
+"""The people who operate a world, and invitations for agents."""

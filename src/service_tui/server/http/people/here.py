@@ -1,4 +1,4 @@
-"""Who is here: when each person called last. Kept in memory only."""
+"""The people who are online: when each called last. Kept in memory only."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ class PeopleHere:
         self._seen[name] = role, now_s
 
     def here(self, now_s: float) -> tuple[tuple[str, PersonRole, float], ...]:
-        """Name, role, and seconds since the last call of everybody who is here, by name."""
+        """Name, role, and seconds since the last call of each person online, by name."""
         return tuple(
             (name, role, now_s - at)
             for name, (role, at) in sorted(self._seen.items())

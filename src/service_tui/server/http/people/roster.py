@@ -1,4 +1,4 @@
-"""Who operates a world: the owner of its data directory, and the people who were added."""
+"""The operators of a world: the owner of its data directory, and people added later."""
 
 from dataclasses import dataclass, replace
 from typing import Final
@@ -41,7 +41,7 @@ class Roster:
         return tuple(self._records.values())
 
     def by_key(self, key: str) -> Person | None:
-        """The person to whom a key belongs, None for an ended one and for nobody's."""
+        """The person of a key; None for an ended or an unknown key."""
         # ours: every hash is tried, because the key does not say whose it is; people are dozens.
         for record in self._records.values():
             if record.ended_at is None and is_secret(key, record.salt, record.key_hash):

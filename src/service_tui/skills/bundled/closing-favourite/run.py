@@ -6,7 +6,7 @@ Without --live it trades on paper.
 import os
 from collections.abc import Iterator
 
-from service_tui import Idea, ServiceClient, run_skill
+from service_tui import Idea, Rounds, ServiceClient, run_skill
 
 SLUG = "closing-favourite"
 FAVOURITE = float(os.environ.get("SERVICE_CLOSING_FAVOURITE_FAVOURITE", "0.85"))
@@ -36,6 +36,8 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             probability=likely if side == "yes" else 1 - likely,
         )
 
+
+round = Rounds(SLUG, ideas)
 
 if __name__ == "__main__":
     run_skill(SLUG, ideas, pause_s=PAUSE_S)

@@ -6,7 +6,7 @@ Without --live it trades on paper.
 import os
 from collections.abc import Iterator
 
-from service_tui import Idea, ServiceClient, run_skill
+from service_tui import Idea, Rounds, ServiceClient, run_skill
 
 SLUG = "mean-reversion"
 JUMP = float(os.environ.get("SERVICE_MEAN_REVERSION_JUMP", "0.04"))
@@ -38,6 +38,8 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             probability=now - jump / 2,
         )
 
+
+round = Rounds(SLUG, ideas)
 
 if __name__ == "__main__":
     run_skill(SLUG, ideas, pause_s=PAUSE_S)

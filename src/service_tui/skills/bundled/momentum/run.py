@@ -6,7 +6,7 @@ Without --live it trades on paper.
 import os
 from collections.abc import Iterator
 
-from service_tui import Idea, ServiceClient, run_skill
+from service_tui import Idea, Rounds, ServiceClient, run_skill
 
 SLUG = "momentum"
 MOVE = float(os.environ.get("SERVICE_MOMENTUM_MOVE", "0.08"))
@@ -37,6 +37,8 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             probability=fair,
         )
 
+
+round = Rounds(SLUG, ideas)
 
 if __name__ == "__main__":
     run_skill(SLUG, ideas, pause_s=PAUSE_S)

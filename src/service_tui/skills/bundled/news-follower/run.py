@@ -6,7 +6,7 @@ Without --live it trades on paper.
 import os
 from collections.abc import Iterator
 
-from service_tui import Idea, ServiceClient, run_skill
+from service_tui import Idea, Rounds, ServiceClient, run_skill
 
 SLUG = "news-follower"
 STEP = float(os.environ.get("SERVICE_NEWS_FOLLOWER_STEP", "0.03"))
@@ -39,6 +39,8 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
             probability=now + step / 4,
         )
 
+
+round = Rounds(SLUG, ideas)
 
 if __name__ == "__main__":
     run_skill(SLUG, ideas, pause_s=PAUSE_S)

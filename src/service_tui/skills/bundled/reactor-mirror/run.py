@@ -4,10 +4,11 @@ Without --live it trades on paper.
 """
 
 import os
+from builtins import round as rounded
 from collections.abc import Iterator
 from functools import partial
 
-from service_tui import Idea, ServiceClient, run_skill
+from service_tui import Idea, Rounds, ServiceClient, run_skill
 
 SLUG = "reactor-mirror"
 AMOUNT_MAX = float(os.environ.get("SERVICE_REACTOR_MIRROR_AMOUNT_MAX", "20.0"))
@@ -24,18 +25,20 @@ def ideas(client: ServiceClient) -> Iterator[Idea]:
         yield Idea(
             signal.market_id,
             side,
-            round(min(signal.amount, AMOUNT_MAX), 2),
+            rounded(min(signal.amount, AMOUNT_MAX), 2),
             reasoning=f"{signal.taker_label or signal.taker_wallet[:10]} bought at {paid:.2f}",
             signal_source="reactor",
             edge=0.0,
             confidence=0.5,
             probability=paid if side == "yes" else 1 - paid,
             more={"tx_hash": signal.tx_hash, "signal_id": signal.signal_id or signal.tx_hash},
-            price=min(0.99, round(paid * (1 + BUFFER), 3)),
+            price=min(0.99, rounded(paid * (1 + BUFFER), 3)),
             allow_rebuy=True,
             bought=partial(client.dismiss_signal, signal.signal_id or signal.tx_hash),
         )
 
+
+round = Rounds(SLUG, ideas, trades=SIGNALS)
 
 if __name__ == "__main__":
     run_skill(SLUG, ideas, pause_s=PAUSE_S, trades=SIGNALS)
