@@ -204,8 +204,9 @@ async def test_nothing_that_a_filter_starts_outlives_a_call(
     assert not is_running(pid)
 
 
-async def test_a_call_that_is_cancelled_twice_leaves_nothing_running(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("times", [2, 3, 4])
+async def test_a_call_that_is_cancelled_often_ends_after_its_git(
+    times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = new_repository(tmp_path / "skill")
     (folder / ".gitattributes").write_text("*.py filter=deaf\n")
@@ -217,14 +218,32 @@ async def test_a_call_that_is_cancelled_twice_leaves_nothing_running(
     async with asyncio.TaskGroup() as tasks:
         calling = tasks.create_task(pinned_git.call(folder, "add", "skill.py"))
         pid = await asyncio.to_thread(pid_in, tmp_path / "pid")
-        for _ in range(2):
+        git_pid = psutil.Process(pid).ppid()
+        for _ in range(times):
             calling.cancel()
             await asyncio.sleep(0)
+    assert calling.cancelled()
+    # Not even as one that nobody has waited for.
+    assert not psutil.pid_exists(git_pid)
     for _ in range(100):
         if not is_running(pid):
             break
         await asyncio.sleep(0.05)
     assert not is_running(pid)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_a_call_that_is_cancelled_as_it_starts_ends_after_its_git(
+    times: int, tmp_path: Path
+) -> None:
+    folder = new_repository(tmp_path / "skill")
+    async with asyncio.TaskGroup() as tasks:
+        calling = tasks.create_task(pinned_git.call(folder, "log"))
+        for _ in range(times):
+            await asyncio.sleep(0)
+            calling.cancel()
+    assert calling.cancelled()
+    assert not [child for child in psutil.Process().children() if "git" in child.name()]
 
 
 def pid_in(file: Path) -> int:

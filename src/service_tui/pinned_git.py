@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from service_tui.inherited import GIT_SET_UP, inherited_by_git
 
@@ -211,9 +211,11 @@ async def _started(
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
-        # However often it is cancelled from here on.
-        starting.add_done_callback(lambda done: _signal(done.result(), signal.SIGKILL))
-        await _end(await asyncio.shield(starting))
+        try:
+            await _to_its_end(starting)
+        finally:
+            if starting.exception() is None:
+                await _end(starting.result())
         raise
 
 
@@ -246,7 +248,11 @@ async def _read(stream: asyncio.StreamReader | None, most: int) -> bytes:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Terminate git if it still runs, and all of its group; a cancel meanwhile kills it at once."""
+    """Terminate git if it still runs, and all of its group; a cancel meanwhile kills it at once.
+
+    However often it is cancelled, it waits for the end of what it killed: else the process stays
+    unread by a loop that closes meanwhile.
+    """
     try:
         # SIGTERM first, so that it removes its locks.
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -258,8 +264,25 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     finally:
         _signal(process, signal.SIGKILL)
         # Its pipes close when what is in them has been read.
-        with suppress(TimeoutError):
-            await asyncio.wait_for(process.communicate(), ENDING_S)
+        reading = asyncio.ensure_future(_close(process))  # noqa: TID251 - a cancel would lose it
+        await _to_its_end(reading)
+
+
+async def _close(process: asyncio.subprocess.Process) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(process.communicate(), ENDING_S)
+
+
+async def _to_its_end(task: asyncio.Future[Any]) -> None:
+    """Wait for a task whatever cancels the wait, and tell of the cancel after it."""
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
