@@ -9,6 +9,7 @@ from service_tui.client.errors import PlanRequiredError, RefusedError, ServiceEr
 from service_tui.notes.notebook import Config, Logged
 from service_tui.terms import EXPERIMENTS_PAGE_MAX
 from service_tui.wire.base import line
+from service_tui.wire.endpoints.desk import WORLD
 from service_tui.wire.endpoints.public import AGENT, OUTCOMES
 from service_tui.wire.endpoints.research import (
     BACKTEST,
@@ -53,6 +54,11 @@ class Remote:
     async def agent_id(self) -> str:
         """Id of the agent that owns the key."""
         return (await self.client.call(AGENT)).answer.agent_id
+
+    async def history(self) -> str:
+        """The history on which the service's world runs, if any; raises ServiceError."""
+        world = (await self.client.call(WORLD)).answer
+        return "" if world.history is None else world.history.name
 
     async def state(self, skill: str) -> StateBody:
         """State of a skill's session; raises ServiceError."""

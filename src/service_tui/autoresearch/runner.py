@@ -22,7 +22,7 @@ from typing import Final
 import psutil
 
 from service_tui.autoresearch.errors import ToolError
-from service_tui.config import INSECURE_VARIABLE
+from service_tui.config import DATA_VARIABLE, INSECURE_VARIABLE
 from service_tui.inherited import inherited, settings_in
 from service_tui.skills import guard
 from service_tui.skills.package import settings_of
@@ -47,7 +47,7 @@ PASSED: Final = (
     "HOME", "USER", "LOGNAME", "SHELL", "PYTHONUNBUFFERED", "TRADING_VENUE",
     "AUTORESEARCH_MAX_EXPERIMENTS", INSECURE_VARIABLE,
 )  # fmt: skip
-API: Final = frozenset({"SERVICE_API_KEY", "SERVICE_API_URL"})
+API: Final = frozenset({"SERVICE_API_KEY", "SERVICE_API_URL", DATA_VARIABLE})
 _SUBREAPER: Final = 36
 """PR_SET_CHILD_SUBREAPER of Linux."""
 
@@ -78,7 +78,7 @@ def environment_of(
     Args:
         environment: our own.
         mark: by which its processes are found again.
-        api: the session's address and key.
+        api: the session's address and key, or the data directory that it gets.
         skill: whose settings it gets.
 
     Returns:
@@ -93,17 +93,19 @@ OPEN: Final = guard.Rules((), ("/",), ())
 """Closes nothing."""
 
 
+def is_closed(folder: Path, environment: Mapping[str, str]) -> bool:
+    """Whether a hidden folder can be closed to a command: one among temporary files stays open."""
+    # ours: such a data directory is made to be thrown away, and to close it would close theirs.
+    temporary = Path(environment.get("TMPDIR") or tempfile.gettempdir()).resolve()
+    return not folder.resolve().is_relative_to(temporary)
+
+
 def guarded(
     command: Sequence[str], environment: Mapping[str, str], rules: guard.Rules
 ) -> tuple[str, ...]:
     """The words that start a command below a guard, and within rules where the kernel has them."""
-    # ours: a data directory among temporary files is made to be thrown away, and to close it would
-    # close their folder.
-    temporary = Path(environment.get("TMPDIR") or tempfile.gettempdir()).resolve()
     closed = tuple(
-        path
-        for path in rules.hidden
-        if Path(path).is_dir() and not Path(path).resolve().is_relative_to(temporary)
+        path for path in rules.hidden if Path(path).is_dir() and is_closed(Path(path), environment)
     )
     # -I: nothing of the command's environment reaches this Python.
     python = (sys.executable, "-I", guard.__file__)

@@ -150,8 +150,8 @@ OFF_FIX: Final = "a person did that; init_experiment with a new name turns it on
 class Means:
     """Dependencies and bounds of a session.
 
-    `api` are the variables with which an experiment reaches the service now; `hidden` are folders
-    with keys, which it cannot read.
+    `api` are the variables with which an experiment of a skill reaches the service now, or the
+    data directory that it gets; `hidden` are folders with keys, which it cannot read.
     """
 
     repository: Repository
@@ -162,7 +162,7 @@ class Means:
     cap: int
     allows_shell: bool = False
     mark: str = ""
-    api: Callable[[], Mapping[str, str]] = dict
+    api: Callable[[str], Mapping[str, str]] = lambda _: {}
     hidden: tuple[Path, ...] = ()
 
 
@@ -332,8 +332,8 @@ class Session:
         environment = environment_of(
             self._means.environment,
             mark=self._means.mark,
-            api=self._means.api(),
-            skill=self._current().skill,
+            api=self._means.api(worktree.skill),
+            skill=worktree.skill,
         )
         self._begun.note_run(self._means.mark, request.command)
         self._notice = ""
@@ -454,6 +454,19 @@ class Session:
             raise failure(error) from error
 
     # -- command line ----------------------------------------------------------------------
+
+    async def check_other_world(self, history: str) -> None:
+        """Refuse to keep time of a history back beside a service whose world runs on it.
+
+        Raises:
+            ToolError: it does: an experiment could ask it for later prices.
+        """
+        with suppress(ServiceError):
+            if await self._means.remote.history() == history:
+                raise ToolError(
+                    f"the desk's own world runs on {history}, and would tell later prices",
+                    "keep the session on another --data-dir",
+                )
 
     async def reset(self, skill: str) -> dict[str, object]:
         """Begin a fresh baseline under a new name, with the metric of before."""

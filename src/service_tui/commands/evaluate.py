@@ -4,7 +4,7 @@ import argparse
 import asyncio
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -24,7 +24,14 @@ from service_tui.trials.evaluation import (
     evaluate,
 )
 from service_tui.trials.plan import INVENTED_BEGINS_AT, ROUND_MIN_S, TrialPlan
-from service_tui.trials.report import kept_form, markdown, metrics, report_of, trades_csv
+from service_tui.trials.report import (
+    JudgedEvaluation,
+    kept_form,
+    markdown,
+    metrics,
+    report_of,
+    trades_csv,
+)
 from service_tui.units import Timestamp
 from service_tui.wire.text import line
 
@@ -66,7 +73,7 @@ def run_evaluate(
     """
     data_dir = data_dir.resolve()
     plans = plans_of(data_dir, arguments)
-    folder = data_dir / FOLDER / name_of(plans, arguments)
+    name = name_of(plans, arguments)
     begun, shown = clock(), ""
 
     def show(progress: Progress) -> None:
@@ -83,12 +90,7 @@ def run_evaluate(
     except EvaluationError as error:
         raise EvaluateError(str(error)) from error
     report = report_of(results)
-    texts = {
-        "report.md": "\n".join(markdown(report)) + "\n",
-        REPORT_FILE: as_text(kept_form(report)),
-        "trades.csv": trades_csv(report),
-    }
-    _keep(folder, texts)
+    texts = kept_report(data_dir, name, report)
     if arguments.json:
         yield texts[REPORT_FILE].rstrip("\n")
     elif arguments.csv:
@@ -96,7 +98,22 @@ def run_evaluate(
     else:
         yield from texts["report.md"].splitlines()
         yield from metrics(report)
-        yield f"report: {folder}"
+        yield f"report: {data_dir / FOLDER / name}"
+
+
+def kept_report(data_dir: Path, name: str, report: JudgedEvaluation) -> Mapping[str, str]:
+    """Keep a report in a data directory under a name; its files.
+
+    Raises:
+        EvaluateError: the disk refuses.
+    """
+    texts = {
+        "report.md": "\n".join(markdown(report)) + "\n",
+        REPORT_FILE: as_text(kept_form(report)),
+        "trades.csv": trades_csv(report),
+    }
+    _keep(data_dir / FOLDER / name, texts)
+    return texts
 
 
 def _keep(folder: Path, texts: dict[str, str]) -> None:

@@ -3,14 +3,17 @@
 import asyncio
 
 from service_tui.app.options import Options
-from service_tui.app.output import print_lines
+from service_tui.app.output import print_lines, print_progress
 from service_tui.autoresearch.arguments import arguments
-from service_tui.autoresearch.errors import BusyError
+from service_tui.autoresearch.errors import BusyError, ToolError
 from service_tui.autoresearch.file import begin_beside, fresh, notes_of, turn_off
+from service_tui.autoresearch.session import Session
 from service_tui.autoresearch.worktree import check_idle, repository_at
 from service_tui.clock import Clock, SystemClock
-from service_tui.commands.research_arguments import ResearchRequest
+from service_tui.commands.research_arguments import NOTHING, ResearchRequest
+from service_tui.commands.research_holdout import Judging, give_back, keep_back
 from service_tui.commands.research_opening import opened
+from service_tui.trials.evaluation import Progress
 from service_tui.wire.research_tools import InitArguments
 
 
@@ -28,12 +31,12 @@ async def _do(options: Options, request: ResearchRequest) -> None:
         await _status(request)
         return
     if request.word == "off":
-        now_ms = int(SystemClock().now() * 1_000)
-        skill = turn_off(await repository_at(request.folder), request.skill, now_ms)
-        print_lines(f"autoresearch is off for {skill}; a new session turns it on")
+        await _off(options, request, SystemClock())
         return
     try:
         async with opened(options, request, SystemClock()) as session:
+            if request.holdout:
+                await _keep_back(options, request, session)
             if request.word == "reset":
                 began = await session.reset(request.skill)
             else:
@@ -45,10 +48,41 @@ async def _do(options: Options, request: ResearchRequest) -> None:
         _print_result(began)
 
 
+async def _keep_back(options: Options, request: ResearchRequest, session: Session) -> None:
+    """Keep time of a history back from a new session, or nothing any more."""
+    if request.word == "reset":
+        raise ToolError("a reset goes on with what was kept back", "leave --holdout out")
+    repository = await repository_at(request.folder)
+    if request.holdout == NOTHING:
+        print_lines(give_back(options, repository, request.word))
+        return
+    await session.check_other_world(request.holdout)
+    print_lines(*keep_back(options, request, repository))
+
+
+async def _off(options: Options, request: ResearchRequest, clock: Clock) -> None:
+    """End a session, and judge it where time was kept back from it."""
+    repository = await repository_at(request.folder)
+    skill = turn_off(repository, request.skill, int(clock.now() * 1_000))
+    print_lines(f"autoresearch is off for {skill}; a new session turns it on")
+    notes = notes_of(repository)
+    config = notes.config_of(skill)
+    if config is None:
+        return
+
+    def show(progress: Progress) -> None:
+        print_progress(f"judging: round {progress.done} of {progress.rounds}")
+
+    judging = Judging(options.data_dir.resolve(), repository, clock.now(), show)
+    print_lines(*await judging.judge(notes, config))
+
+
 async def _beside(request: ResearchRequest, clock: Clock) -> None:
     """Begin a session while an agent's server works in the repository; that server continues it."""
     repository, now_ms = await repository_at(request.folder), int(clock.now() * 1_000)
     arguments = first_arguments(request, clock)
+    if request.holdout:
+        raise ToolError("a server works in this repository", "end it, then keep a history back")
     if request.word == "reset":
         arguments = fresh(notes_of(repository), request.skill, now_ms)
     await check_idle(repository)

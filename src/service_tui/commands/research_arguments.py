@@ -12,6 +12,9 @@ from service_tui.settings import CAP_VARIABLE
 from service_tui.terms import Direction
 
 CAP_DIGITS: Final = 7
+NOTHING: Final = "-"
+"""In place of a history: nothing is kept back any more."""
+
 ABOUT_AUTORESEARCH: Final = (
     "Without an argument: the MCP server, over standard input and output, for the git "
     f"repository it starts in. With a skill's slug: start a session. Variables: {KEY_VARIABLE}, "
@@ -25,7 +28,8 @@ class ResearchRequest:
     """A request: its folder, its service, and its limits.
 
     `word` is empty for the server, else status, reset, off or a skill's slug; `skill` is the
-    argument of reset and off.
+    argument of reset and off. `holdout` is the history of which the last third is kept back,
+    empty for none; `every` is the time between two rounds on it.
     """
 
     folder: Path
@@ -37,6 +41,8 @@ class ResearchRequest:
     metric: str = "pnl"
     unit: str = "$"
     direction: Direction = Direction.HIGHER
+    holdout: str = ""
+    every: str = "1h"
     api_key: str | None = None
     api_url: str | None = None
 
@@ -58,6 +64,16 @@ def add_arguments(research: argparse.ArgumentParser) -> None:
         choices=[direction.value for direction in Direction],
         default=Direction.HIGHER.value,
         help="direction of improvement (higher)",
+    )
+    research.add_argument(
+        "--holdout",
+        metavar="HISTORY",
+        default="",
+        help="keep its last third back from experiments; 'off' judges the session on that "
+        "(-: nothing any more)",
+    )
+    research.add_argument(
+        "--every", metavar="TIME", default="1h", help="between rounds on a history (1h)"
     )
     research.add_argument(
         "--allow-shell",
@@ -87,6 +103,8 @@ def parse_request(
         metric=arguments.metric,
         unit=arguments.unit,
         direction=Direction(arguments.direction),
+        holdout=arguments.holdout,
+        every=arguments.every,
         cap=cap_of(environ.get(CAP_VARIABLE) or _settled_cap(arguments)),
         api_key=environment.api_key,
         api_url=environment.api_url,

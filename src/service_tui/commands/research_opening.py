@@ -20,21 +20,24 @@ from service_tui.app.attached import (
     is_served,
 )
 from service_tui.app.closed import explain_closed_desk, only_reason
+from service_tui.app.histories import folders_of
 from service_tui.app.options import Options
 from service_tui.app.renewal import client_keys
 from service_tui.app.succession import succeeding
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.remote import Remote
 from service_tui.autoresearch.session import Means, Session
-from service_tui.autoresearch.worktree import repository_at
+from service_tui.autoresearch.worktree import Repository, repository_at
 from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.proxies import proxy_for
 from service_tui.clock import Clock
 from service_tui.commands.research_arguments import ResearchRequest
+from service_tui.config import DATA_VARIABLE
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.credentials.api_keys import stored_desk_keys
 from service_tui.loading import imported
+from service_tui.notes import holdouts
 from service_tui.storage.errors import DirectoryLockedError
 
 
@@ -87,8 +90,8 @@ async def _opened(
                 cap=request.cap,
                 allows_shell=request.allows_shell,
                 mark=secrets.token_hex(8),
-                api=lambda: api_of(options, request),
-                hidden=(options.data_dir, options.config_dir),
+                api=lambda skill: lab_of(options, repository, skill) or api_of(options, request),
+                hidden=(*folders_of(options.data_dir), options.config_dir),
             )
         )
         await session.open()
@@ -109,6 +112,16 @@ def command_environment(environment: Mapping[str, str]) -> dict[str, str]:
     path = environment.get("PATH", os.defpath)
     virtual_env = environment.get("VIRTUAL_ENV")
     return {**environment, "PATH": path if virtual_env else f"{own}{os.pathsep}{path}"}
+
+
+def lab_of(options: Options, repository: Repository, skill: str) -> dict[str, str]:
+    """The variables of an experiment from which time is kept back; none where nothing is.
+
+    It gets no service: the world of a desk may be further than the lab.
+    """
+    path = holdouts.path_of(options.data_dir.resolve(), repository.root, skill)
+    kept = holdouts.read(path) if path.exists() else None
+    return {} if kept is None else {DATA_VARIABLE: kept.lab}
 
 
 def api_of(options: Options, request: ResearchRequest) -> dict[str, str]:

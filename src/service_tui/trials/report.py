@@ -412,18 +412,30 @@ def _trade_row(
     }
 
 
+METRICS: Final = (
+    "pnl", "roi", "skill_score", "brier", "closing_line", "controls_beaten", "trades",
+)  # fmt: skip
+"""The figures that an experiment can improve."""
+
+
+def figures_of(report: JudgedEvaluation) -> dict[str, float]:
+    """The figures of the first skill by their name in `METRICS`, without undefined ones."""
+    verdict = report.skills[0].verdict
+    values = (
+        verdict.sums.pnl / ONE,
+        verdict.sums.roi,
+        verdict.skill_score,
+        verdict.brier,
+        verdict.closing_line,
+        verdict.luck.beaten,
+        verdict.sums.trades,
+    )
+    return {
+        name: float(value) for name, value in zip(METRICS, values, strict=True) if value is not None
+    }
+
+
 def metrics(report: JudgedEvaluation) -> Iterator[str]:
     """`METRIC name=value` lines of the first skill, for an experiment of autoresearch."""
-    verdict = report.skills[0].verdict
-    values = {
-        "pnl": verdict.sums.pnl / ONE,
-        "roi": verdict.sums.roi,
-        "skill_score": verdict.skill_score,
-        "brier": verdict.brier,
-        "closing_line": verdict.closing_line,
-        "controls_beaten": verdict.luck.beaten,
-        "trades": verdict.sums.trades,
-    }
-    for name, value in values.items():
-        if value is not None:
-            yield f"METRIC {name}={value:.6f}"
+    for name, value in figures_of(report).items():
+        yield f"METRIC {name}={value:.6f}"

@@ -11,9 +11,11 @@ from kit.desk.offline import Offline
 from kit.samples.desk import sample_state
 from service_tui.desk.research import files
 from service_tui.desk.research.files import LOOK_S, FileWatch
-from service_tui.desk.slices.research import FilesSeen
-from service_tui.notes import notebook, registry
+from service_tui.desk.slices.research import FilesSeen, HoldoutView, JudgedView
+from service_tui.notes import holdouts, notebook, registry
+from service_tui.notes.holdouts import Figures, Holdout, Judgement
 from service_tui.notes.registry import RegistryEntry
+from service_tui.units import Timestamp
 
 CONFIG = {
     "type": "config", "name": "first", "skillSlug": "ebb", "metricName": "score",
@@ -90,20 +92,14 @@ def test_a_session_is_open_while_its_process_lives(
 ) -> None:
     alive: set[int] = {77}
     monkeypatch.setattr(files.registry, "is_alive", lambda pid: pid in alive)
-    seen: list[tuple[int, bool]] = []
-    really = files.file_view
-
-    def noted(entry: RegistryEntry, notes: Any, *, is_open: bool) -> Any:
-        seen.append((entry.pid, is_open))
-        return really(entry, notes, is_open=is_open)
-
-    monkeypatch.setattr(files, "file_view", noted)
     repository(tmp_path, "one", CONFIG, result(1), pid=77)
-    assert watch.look() is not None
+    first = watch.look()
+    assert first is not None
     assert watch.look() is None
     alive.clear()
-    assert watch.look() is not None
-    assert seen == [(77, True), (77, False)]
+    second = watch.look()
+    assert second is not None
+    assert [one.sessions[0].is_open for one in (first, second)] == [True, False]
 
 
 def test_a_changed_or_removed_registry_entry_changes_the_source(
@@ -154,3 +150,32 @@ async def test_the_watch_looks_every_second_and_emits_only_changes(
         await watch.run()
     assert emitted == [FilesSeen("source"), FilesSeen("newer")]  # type: ignore[arg-type]
     assert slept == [LOOK_S] * 3
+
+
+def test_what_is_kept_back_from_a_session_is_seen_and_what_it_came_to(
+    watch: FileWatch, tmp_path: Path
+) -> None:
+    place = repository(tmp_path, "one", CONFIG, result(1))
+    kept = Holdout(str(place), "ebb", "markets", "d", 1.0, 2.0, 3.0, "1h", "/lab")
+    holdouts.write(tmp_path, kept)
+    seen = watch.look()
+    assert seen is not None
+    (session,) = seen.sessions
+    assert session.holdout == HoldoutView("markets", Timestamp(2.0), Timestamp(3.0))
+    assert watch.look() is None
+    name, segment, metric = session.name, session.segment, session.metric_name
+    best = Figures(1, {metric: 0.9}, {metric: -0.1})
+    judged = Judgement(name, segment, 4.0, metric, 1.0, Figures(1, {}, {}), best)
+    holdouts.write(tmp_path, kept.with_judgement(judged))
+    seen = watch.look()
+    assert seen is not None
+    assert seen.sessions[0].holdout is not None
+    assert seen.sessions[0].holdout.rows == (
+        JudgedView("baseline", 1, None, None, None),
+        JudgedView("best", 1, 1.0, 0.9, -0.1),
+    )
+    # A damaged file keeps nobody from seeing the session.
+    holdouts.path_of(tmp_path, place, "ebb").write_text("{")
+    seen = watch.look()
+    assert seen is not None
+    assert seen.sessions[0].holdout is None

@@ -25,11 +25,13 @@ from service_tui.desk.research.handlers import (
 )
 from service_tui.desk.slices.research import (
     DiffView,
+    HoldoutView,
     ResearchSeen,
     Source,
 )
 from service_tui.desk.slices.topics import Topic
 from service_tui.terms import Direction
+from service_tui.units import Timestamp
 
 CALLED = Called("POST", "/x")
 
@@ -112,6 +114,14 @@ async def test_a_session_is_turned_off_or_reset_where_its_repository_is(
     away = ("warn", f"{order('tide').describe()}: repository not on this machine")
     assert on.words[1:] == [away]
     assert (len(programs.ran), on.woken) == (1, [Topic.RESEARCH])
+
+
+async def test_whoever_ends_a_session_that_will_be_judged_is_told_so() -> None:
+    holdout = HoldoutView("markets", Timestamp(1.0), Timestamp(2.0))
+    programs, on = Programs(), desk(skill="gauge", repository="/its/repo", holdout=holdout)
+    await turn_session(EndSession("gauge"), on.ports, programs.run)
+    text = "judging gauge on the time held back; the figures come on this screen"
+    assert on.words == [("info", text), ("good", EndSession("gauge").describe())]
 
 
 # -- diffs --------------------------------------------------------------------------------------

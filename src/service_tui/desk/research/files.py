@@ -11,7 +11,8 @@ from typing import Final
 from service_tui.desk.ports import Ports
 from service_tui.desk.research.translate import file_view
 from service_tui.desk.slices.research import FilesSeen, Source
-from service_tui.notes import notebook, registry
+from service_tui.notes import holdouts, notebook, registry
+from service_tui.notes.holdouts import Holdout
 
 LOOK_S: Final = 1.0
 """A line shows within two seconds: one to be seen, and time to be read. Source: issue, "Live"."""
@@ -29,6 +30,7 @@ class FileWatch:
     _stamps: dict[str, Stamp | None] = field(default_factory=dict[str, Stamp | None])
     _notes: dict[str, notebook.Notes] = field(default_factory=dict[str, notebook.Notes])
     _alive: dict[str, bool] = field(default_factory=dict[str, bool])
+    _holdouts: dict[str, Holdout] = field(default_factory=dict[str, Holdout])
 
     async def run(self) -> None:
         """Go on for ever."""
@@ -56,11 +58,25 @@ class FileWatch:
             if self._stamps.get(own) != stamps[own] or self._alive.get(key) != alive:
                 has_moved = True
                 self._alive[key] = alive
+            for path in self._holdout_paths(entry, key):
+                stamps[str(path)] = _stamp(path)
+                if self._stamps.get(str(path)) != stamps[str(path)]:
+                    has_moved = True
+                    self._keep_holdout(path)
         if not has_moved and stamps.keys() == self._stamps.keys():
             return None
         self._stamps = stamps
         parts = [
-            file_view(entry, self._notes[key], is_open=self._alive.get(key, False))
+            file_view(
+                entry,
+                self._notes[key],
+                {
+                    one.skill: one
+                    for path in self._holdout_paths(entry, key)
+                    if (one := self._holdouts.get(str(path))) is not None
+                },
+                is_open=self._alive.get(key, False),
+            )
             for entry in entries
             for key in (str(Path(entry.repository) / notebook.FILE),)
         ]
@@ -68,6 +84,18 @@ class FileWatch:
             tuple(session for part in parts for session in part.sessions),
             tuple(one for part in parts for one in part.experiments),
         )
+
+    def _holdout_paths(self, entry: registry.RegistryEntry, key: str) -> list[Path]:
+        """Where it is written down what is kept back from the skills of a repository."""
+        skills = dict.fromkeys(one.skill for one in self._notes[key].configs)
+        root = Path(entry.repository)
+        return [holdouts.path_of(self.folder.resolve(), root, skill) for skill in skills]
+
+    def _keep_holdout(self, path: Path) -> None:
+        found = holdouts.read(path)
+        self._holdouts.pop(str(path), None)
+        if found is not None:
+            self._holdouts[str(path)] = found
 
 
 def _stamp(path: Path) -> Stamp | None:

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +40,9 @@ from service_tui.wire.research import BacktestRequest
 from service_tui.wire.text import line, prose
 
 WITHIN_S: Final = 60.0
+JUDGING_S: Final = 6 * 3_600.0
+"""How long a session is judged at most: both its states on a whole history."""
+
 DIFF_MAX: Final = 200_000
 COMMIT: Final = re.compile(r"[0-9a-f]{4,64}")
 """The whole hash of a commit, or its beginning; any other name could be an option of git's."""
@@ -80,8 +84,10 @@ def _why(error: ServiceError) -> str:
     return str(error)
 
 
-async def run_program(command: tuple[str, ...], environment: dict[str, str]) -> tuple[int, str]:
-    """Run a program to its end; its status and what it wrote, bounded."""
+async def run_program(
+    command: tuple[str, ...], environment: dict[str, str], within_s: float = WITHIN_S
+) -> tuple[int, str]:
+    """Run a program to its end or a deadline; its status and what it wrote, bounded."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command, env=environment, stdin=asyncio.subprocess.DEVNULL,
@@ -90,17 +96,22 @@ async def run_program(command: tuple[str, ...], environment: dict[str, str]) -> 
     except (OSError, ValueError) as error:
         return 1, f"cannot start {command[0]} ({error})"
     try:
-        async with asyncio.timeout(WITHIN_S):
+        async with asyncio.timeout(within_s):
             output, _ = await process.communicate()
     except TimeoutError:
-        process.kill()
-        await process.wait()
-        return 1, f"took longer than {WITHIN_S:.0f} s"
+        return 1, f"took longer than {within_s:.0f} s"
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
     return process.returncode or 0, output[:DIFF_MAX].decode(errors="replace")
 
 
 RunProgram = Callable[[tuple[str, ...], dict[str, str]], Awaitable[tuple[int, str]]]
 """Runs a command in an environment; its status and what it wrote, bounded."""
+
+run_judging: RunProgram = partial(run_program, within_s=JUDGING_S)
+"""Runs a command that may judge a session on a history."""
 
 
 async def start_session(order: StartSession, ports: Ports, run: RunProgram = run_program) -> None:
@@ -114,16 +125,20 @@ async def start_session(order: StartSession, ports: Ports, run: RunProgram = run
 
 
 async def turn_session(
-    order: EndSession | ResetSession, ports: Ports, run: RunProgram = run_program
+    order: EndSession | ResetSession, ports: Ports, run: RunProgram = run_judging
 ) -> None:
     """Turn a skill's autoresearch off or reset its baseline, and report the result in a notice."""
     known = ports.state().research.sessions
-    place = next((one.repository for one in known if one.skill == order.skill), "")
-    if not place:
+    session = next((one for one in known if one.skill == order.skill), None)
+    place = "" if session is None else session.repository
+    if session is None or not place:
         text = f"{order.describe()}: repository not on this machine"
         ports.emit(Noticed("warn", text))
         return
     word = "off" if isinstance(order, EndSession) else "reset"
+    if word == "off" and session.holdout is not None and not session.holdout.rows:
+        text = f"judging {order.skill} on the time held back; the figures come on this screen"
+        ports.emit(Noticed("info", text))
     await _run_session_command(order.describe(), (word, order.skill, "--repo", place), ports, run)
 
 

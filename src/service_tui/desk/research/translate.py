@@ -1,5 +1,7 @@
 """Experiments, sessions and backtests of the wire, and of files, as views."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from service_tui.desk.slices.research import (
@@ -7,11 +9,14 @@ from service_tui.desk.slices.research import (
     BacktestView,
     ExperimentRunView,
     ExperimentView,
+    HoldoutView,
+    JudgedView,
     SessionView,
     Source,
 )
 from service_tui.desk.wire_values import amount
 from service_tui.experiments import SeriesState
+from service_tui.notes.holdouts import Figures, Holdout
 from service_tui.notes.notebook import COMMIT_SHORT, Config, Logged, Notes
 from service_tui.notes.registry import Live, RegistryEntry
 from service_tui.terms import ExperimentStatus, SessionState
@@ -89,12 +94,23 @@ def experiment_view(body: ExperimentBody) -> ExperimentView:
 # -- files ---------------------------------------------------------------------------------
 
 
-def file_view(entry: RegistryEntry, notes: Notes, *, is_open: bool) -> Source:
-    """Sessions and experiments of one repository's file, with its running command."""
+def file_view(
+    entry: RegistryEntry, notes: Notes, holdouts: Mapping[str, Holdout], *, is_open: bool
+) -> Source:
+    """Sessions and experiments of one repository's file, with its running command.
+
+    `holdouts` is what is kept back, by skill.
+    """
     skills = list(dict.fromkeys(one.skill for one in notes.configs))
     configs = [config for skill in skills if (config := notes.config_of(skill)) is not None]
     return Source(
-        tuple(_file_session(entry, notes, config, is_open=is_open) for config in configs),
+        tuple(
+            replace(
+                _file_session(entry, notes, config, is_open=is_open),
+                holdout=holdout_view(holdouts.get(config.skill), config),
+            )
+            for config in configs
+        ),
         tuple(_file_experiment(one, entry) for one in reversed(notes.results)),
     )
 
@@ -137,6 +153,31 @@ def _file_session(
         run=run_view(entry.live) if entry.live is not None and is_its else None,
         is_open=is_open and is_its,
         allows_shell=entry.allows_shell,
+    )
+
+
+def holdout_view(holdout: Holdout | None, config: Config) -> HoldoutView | None:
+    """What is kept back from a session, with its figures once it was judged."""
+    if holdout is None:
+        return None
+    judged = holdout.judgement_of(config.name, config.segment)
+    parts: tuple[tuple[str, Figures, float | None], ...] = ()
+    if judged is not None:
+        parts = ("baseline", judged.baseline, None), ("best", judged.best, judged.claimed)
+    return HoldoutView(
+        line(holdout.history),
+        Timestamp(holdout.until),
+        Timestamp(holdout.ends_at),
+        tuple(
+            JudgedView(
+                name,
+                figures.run,
+                logged,
+                figures.known.get(config.metric_name),
+                figures.held_back.get(config.metric_name),
+            )
+            for name, figures, logged in parts
+        ),
     )
 
 

@@ -69,6 +69,34 @@ class ExperimentRunView:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedView:
+    """One experiment of a session on a history: the same metric three times.
+
+    `logged` is what the session wrote down; `known` and `held_back` were measured at its end, on
+    the time that it could see and behind it. None where a figure is missing.
+    """
+
+    name: str
+    number: int
+    logged: float | None
+    known: float | None
+    held_back: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HoldoutView:
+    """Time of a history that is kept back from a session, and what it came to on it.
+
+    `rows` are its baseline and its best, empty until it was judged.
+    """
+
+    history: str
+    until: Timestamp
+    ends_at: Timestamp
+    rows: tuple[JudgedView, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SessionView:
     """A series of experiments on one skill with one baseline.
 
@@ -76,7 +104,7 @@ class SessionView:
     `cap` 0 is any number. `repository` and `branch` are where it works, empty where another machine
     does. `best` is the best kept metric, `baseline` the first result; None before there is one.
     `kept`, `discarded` and `crashed` are None where a service does not count them.
-    `is_open`: a program drives it now.
+    `is_open`: a program drives it now. `holdout` is None where nothing is kept back from it.
     """
 
     skill: str
@@ -108,6 +136,7 @@ class SessionView:
     run: ExperimentRunView | None = None
     is_open: bool = False
     allows_shell: bool = False
+    holdout: HoldoutView | None = None
 
     @property
     def key(self) -> str:
@@ -357,6 +386,7 @@ def _of_both(service: SessionView, files: SessionView) -> SessionView:
         is_open=files.is_open,
         allows_shell=files.allows_shell,
         warning=files.warning,
+        holdout=files.holdout,
     )
 
 

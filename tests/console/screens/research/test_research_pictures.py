@@ -7,8 +7,9 @@ import pytest
 from kit.console.pictures import assert_at_sizes
 from kit.samples.desk import sample_state
 from kit.samples.research import research_sample
-from service_tui.desk.slices.research import DiffView, ResearchView
+from service_tui.desk.slices.research import DiffView, HoldoutView, JudgedView, ResearchView
 from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
 
 STATE = replace(sample_state(), preferences={"welcome": "seen"}, research=research_sample())
 DIFF = """\
@@ -30,6 +31,15 @@ def with_research(research: ResearchView) -> DeskState:
     return replace(STATE, research=research)
 
 
+def held_back(*rows: JudgedView) -> DeskState:
+    """A session from which the end of a history is kept back, and what it came to on it."""
+    first, *others = STATE.research.sessions
+    holdout = HoldoutView("markets", Timestamp(1_761_955_200.0), Timestamp(1_782_864_000.0), rows)
+    return with_research(
+        replace(STATE.research, sessions=(replace(first, holdout=holdout), *others))
+    )
+
+
 PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
     "session": (STATE, ()),
     "paused": (STATE, ("o",)),
@@ -38,6 +48,13 @@ PICTURES: dict[str, tuple[DeskState, tuple[str, ...]]] = {
     "diff": (
         with_research(
             replace(STATE.research, diff=DiffView(":weather-edge", "0000009", text=DIFF))
+        ),
+        (),
+    ),
+    "held_back": (held_back(), ()),
+    "judged": (
+        held_back(
+            JudgedView("baseline", 1, None, 1.2, 0.93), JudgedView("best", 9, 3.4, 3.4, -1.31)
         ),
         (),
     ),

@@ -17,6 +17,7 @@ from service_tui.desk.slices.research import (
     DiffView,
     ExperimentRunView,
     ExperimentView,
+    HoldoutView,
     ResearchView,
     SessionView,
 )
@@ -34,6 +35,9 @@ STATES: Final = {
 }
 DIFF_INKS: Final = {"+": "profit", "-": "loss", "@": "accent"}
 TAIL: Final = 8
+FIGURE: Final = 12
+"""Cells of a figure beside others."""
+
 CONFIDENCE: Final = ((2.0, "likely real"), (1.0, "unsure"), (0.0, "noise"))
 """Source: wire reference, 9.2."""
 
@@ -150,6 +154,26 @@ def session_head(session: SessionView, now: Timestamp) -> Text:
     if session.last_at is not None:
         text.append_text(Text("  last ", "muted"))
         text.append_text(formats.age(session.last_at, now))
+    if session.holdout is not None:
+        text.append("\n")
+        text.append_text(holdout_text(session.holdout, session.metric_unit))
+    return text
+
+
+def holdout_text(holdout: HoldoutView, unit: str) -> Text:
+    """The time that is kept back, and the figures side by side once the session was judged."""
+    days = f"{formats.day(holdout.until)} to {formats.day(holdout.ends_at)}"
+    text = Text.assemble(("held back ", "muted"), days, (f" of {holdout.history}", "muted"))
+    if not holdout.rows:
+        text.append(f"  judged on it when it ends, {cap('research.off')}", "muted")
+        return text
+    heads = ("logged", "known time", "held back")
+    text.append(f"\n{'':14}{''.join(f'{one:>{FIGURE}}' for one in heads)}", "muted")
+    for row in holdout.rows:
+        text.append(f"\n{f'{row.name} #{row.number}':<14}", "muted")
+        text.append(f"{figure(row.logged, unit):>{FIGURE}}{figure(row.known, unit):>{FIGURE}}")
+        text.append(f"{figure(row.held_back, unit):>{FIGURE}}", "bold accent")
+    text.append("\nheld back is what counts; a gap is what fitting looks like", "muted")
     return text
 
 
