@@ -51,8 +51,11 @@ LOOKS = """
         with sqlite3.connect(path) as file:
             named = "SELECT name FROM sqlite_master WHERE type = 'table'"
             tables = [row[0] for row in file.execute(named)]
+            file.row_factory = sqlite3.Row
             rows = [row for table in tables for row in file.execute(f"SELECT * FROM {table}")]
-        values = [value for row in rows for value in row if isinstance(value, float | int)]
+        # An end that was announced beforehand is known.
+        values = [row[name] for row in rows for name in row.keys() if name != "closes_at"]
+        values = [value for value in values if isinstance(value, float | int)]
         print("at", max(value for value in values if 1.6e9 < value < 2e9))
 """
 """A command that looks for what is kept back: in its variables, in folders, in its own history."""
@@ -124,7 +127,7 @@ async def night(driver: Driver, thresholds: tuple[float, ...]) -> float:
     return best
 
 
-@pytest.mark.parametrize("count", [3, pytest.param(20, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.deep)])
 def test_a_night_of_experiments_is_judged_once_on_time_that_it_could_not_read(
     desk: Path, repository: Path, tmp_path: Path, count: int
 ) -> None:
