@@ -24,7 +24,7 @@ from service_tui.storage.history_file import HistoryFile, history_path
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
-EVALUATE = "service-tui evaluate . --history two --every 12h"
+EVALUATE = "service-tui evaluate . --history two --every 1d"
 LEAST = "LEAST = 0.5"
 SCRIPT = f"""
     {LEAST}
@@ -68,7 +68,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     beside.mkdir()
     monkeypatch.setenv("TMPDIR", str(beside))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    write(tmp_path / "desk", 1, 2)
+    write(tmp_path / "desk", 1, 2, 8)
     return tmp_path / "desk"
 
 
@@ -90,7 +90,7 @@ def told(desk: Path, repository: Path, *words: str) -> Ran:
 
 def begin(desk: Path, repository: Path, *words: str) -> Ran:
     return told(
-        desk, repository, SKILL, "--holdout", "two", "--every", "12h", "--metric", "roi", *words
+        desk, repository, SKILL, "--holdout", "two", "--every", "1d", "--metric", "roi", *words
     )
 
 
