@@ -22,7 +22,7 @@ from service_tui.credentials.api_keys import DESK_FILE
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import StorageError
 from service_tui.terms import ExperimentStatus
-from service_tui.wire.research_tools import InitArguments, LogArguments
+from service_tui.wire.research_tools import InitArguments, LogArguments, RunArguments
 
 pytestmark = pytest.mark.process
 
@@ -80,7 +80,8 @@ async def test_the_next_holder_is_found_and_where_there_is_none_it_is_this(
     async with time_passing(clock) as passes, AsyncExitStack() as console:
         await console.enter_async_context(own_directory(asked, clock))
         first = address_of(asked.data_dir)
-        async with opened(asked, ResearchRequest(folder=repository, cap=50), clock) as session:
+        request = ResearchRequest(folder=repository, cap=50, allows_shell=True)
+        async with opened(asked, request, clock) as session:
             await session.init(FIRST)
             assert await log(session, 1) == []
             # The console ends and another takes over, which serves at another address.
@@ -100,7 +101,8 @@ async def test_the_next_holder_is_found_and_where_there_is_none_it_is_this(
             assert await log(session, 4) == []
             found = await session._sender.remote.known(SKILL)
             assert len(found) == 4
-            assert session._means.api()["SERVICE_API_URL"] == address_of(asked.data_dir)
+            ran = await session.run(RunArguments(command="echo $SERVICE_API_URL"))
+            assert str(ran["output"]).strip() == address_of(asked.data_dir)
     assert holder_of(asked.data_dir) is None
 
 

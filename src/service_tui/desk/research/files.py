@@ -6,13 +6,15 @@ Looking costs a few stats a second; reading only what moved.
 import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from service_tui.desk.ports import Ports
 from service_tui.desk.research.translate import file_view
 from service_tui.desk.slices.research import FilesSeen, Source
-from service_tui.notes import holdouts, notebook, registry
-from service_tui.notes.holdouts import Holdout
+from service_tui.notes import notebook, registry
+
+if TYPE_CHECKING:
+    from service_tui.notes.holdouts import Holdout
 
 LOOK_S: Final = 1.0
 """A line shows within two seconds: one to be seen, and time to be read. Source: issue, "Live"."""
@@ -30,7 +32,7 @@ class FileWatch:
     _stamps: dict[str, Stamp | None] = field(default_factory=dict[str, Stamp | None])
     _notes: dict[str, notebook.Notes] = field(default_factory=dict[str, notebook.Notes])
     _alive: dict[str, bool] = field(default_factory=dict[str, bool])
-    _holdouts: dict[str, Holdout] = field(default_factory=dict[str, Holdout])
+    _holdouts: dict[str, "Holdout"] = field(default_factory=dict[str, "Holdout"])
 
     async def run(self) -> None:
         """Go on for ever."""
@@ -87,11 +89,16 @@ class FileWatch:
 
     def _holdout_paths(self, entry: registry.RegistryEntry, key: str) -> list[Path]:
         """Where it is written down what is kept back from the skills of a repository."""
+        # Whoever has no session does without it.
+        from service_tui.notes import holdouts  # noqa: PLC0415
+
         skills = dict.fromkeys(one.skill for one in self._notes[key].configs)
         root = Path(entry.repository)
         return [holdouts.path_of(self.folder.resolve(), root, skill) for skill in skills]
 
     def _keep_holdout(self, path: Path) -> None:
+        from service_tui.notes import holdouts  # noqa: PLC0415
+
         found = holdouts.read(path)
         self._holdouts.pop(str(path), None)
         if found is not None:

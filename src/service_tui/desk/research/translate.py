@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from service_tui.desk.slices.research import (
     BacktestPoint,
@@ -16,7 +16,6 @@ from service_tui.desk.slices.research import (
 )
 from service_tui.desk.wire_values import amount
 from service_tui.experiments import SeriesState
-from service_tui.notes.holdouts import Figures, Holdout
 from service_tui.notes.notebook import COMMIT_SHORT, Config, Logged, Notes
 from service_tui.notes.registry import Live, RegistryEntry
 from service_tui.terms import ExperimentStatus, SessionState
@@ -30,6 +29,9 @@ from service_tui.wire.research import (
     StateBody,
 )
 from service_tui.wire.text import line, prose
+
+if TYPE_CHECKING:
+    from service_tui.notes.holdouts import Figures, Holdout
 
 OFF_TEXT: Final = "turned off; a new session turns it on"
 THOUSAND: Final = 1_000
@@ -95,7 +97,7 @@ def experiment_view(body: ExperimentBody) -> ExperimentView:
 
 
 def file_view(
-    entry: RegistryEntry, notes: Notes, holdouts: Mapping[str, Holdout], *, is_open: bool
+    entry: RegistryEntry, notes: Notes, holdouts: "Mapping[str, Holdout]", *, is_open: bool
 ) -> Source:
     """Sessions and experiments of one repository's file, with its running command.
 
@@ -156,7 +158,7 @@ def _file_session(
     )
 
 
-def holdout_view(holdout: Holdout | None, config: Config) -> HoldoutView | None:
+def holdout_view(holdout: "Holdout | None", config: Config) -> HoldoutView | None:
     """What is kept back from a session, with its figures once it was judged."""
     if holdout is None:
         return None
