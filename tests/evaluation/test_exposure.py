@@ -81,10 +81,25 @@ def test_an_event_is_one_row_of_all_its_outcomes() -> None:
     assert {row.key: row.count for row in exposures(held, Grouping.EVENT)} == {"race": 2, "c": 1}
 
 
+def test_of_an_event_at_most_one_outcome_pays_at_best() -> None:
+    """A set of its outcomes pays once, however many of them are held."""
+    held = [holding(name, shares=100, event="race") for name in "abcd"]
+    (one,) = exposures(held, Grouping.EVENT)
+    assert (one.worst, one.best) == (0, 100 * ONE)
+    (other,) = totals([*held, holding("a", Side.NO, shares=30, event="race")])
+    # One of the others: YES of it, and NO of the first.
+    assert other.best == 130 * ONE
+
+
+def in_race(market: str, **more: object) -> AgentHolding:
+    """A holding; two of the markets are outcomes of one event."""
+    return holding(market, event="race" if market in "ab" else "", **more)  # type: ignore[arg-type]
+
+
 SHARES = st.integers(0, 50 * ONE).map(Micros)
 HELD = st.builds(
-    holding,
-    market=st.sampled_from("abc"),
+    in_race,
+    market=st.sampled_from("abcd"),
     side=st.sampled_from(Side),
     agent_id=st.sampled_from(["x", "y"]),
     venue=st.sampled_from(Venue),
@@ -104,11 +119,13 @@ def test_worst_and_best_are_those_of_every_way_the_markets_can_end(
         in_it = [row for row in rows if row.money == MONEY_OF[venue]]
         assert sum(row.cost for row in in_it) == sum(one.cost for one in own)
         assert sum(row.value or 0 for row in in_it) == sum(one.value or 0 for one in own)
-        paid = [
-            sum(one.shares for one in own if ends["abc".index(one.market_id)] is one.side)
-            for ends in product(Side, repeat=3)
-        ]
+        paid = {
+            ends: sum(one.shares for one in own if ends["abcd".index(one.market_id)] is one.side)
+            for ends in product(Side, repeat=4)
+        }
         (whole,) = totals(own) or (None,)
         if whole is not None:
-            assert (whole.worst, whole.best) == (min(paid), max(paid))
+            assert whole.worst == min(paid.values())
+            possible = (ends for ends in paid if ends[:2] != (Side.YES, Side.YES))
+            assert whole.best == max(paid[ends] for ends in possible)
             assert Fraction(whole.if_yes + whole.if_no) == sum(one.shares for one in own)

@@ -1,7 +1,8 @@
 """Exposure of all agents' positions. Money in micros; $SIM and real money are never added.
 
-A side of a market pays 1 a share if the market ends on it, else nothing. Markets are taken to end
-independently of each other: the worst case of several is the sum of their worst cases.
+A side of a market pays 1 a share if the market ends on it, else nothing. The worst case takes
+markets to end independently of each other. The best case lets at most one outcome of an event come
+true: nobody says whether exactly one must, and so neither case is rosier than the truth.
 """
 
 from collections import defaultdict
@@ -65,8 +66,9 @@ class AgentHolding:
 class Exposure:
     """What the holdings of one group come to, in one kind of money.
 
-    `worst` and `best` are what is paid if every market ends against, or for, what is held of it;
-    `if_yes` and `if_no` if every market ends YES, or NO. `after_rise` and `after_fall` are how the
+    `worst` is what is paid if every market ends against what is held of it; `best` if every market
+    ends for it that can: of an event at most one outcome comes true. `if_yes` and `if_no` if every
+    market ends YES, or NO, though those of an event cannot all end YES. `after_rise` and `after_fall` are how the
     marks change if each price of YES moves by ten points up, or down; a price stays within 0 and 1.
     None: an input is not known. `name` is a label, `key` what it stands for.
     """
@@ -165,13 +167,14 @@ def _owners(holdings: Iterable[AgentHolding], side: Side) -> tuple[tuple[str, Mi
 
 
 def _exposure(key: str, name: str, money: str, holdings: Sequence[AgentHolding]) -> Exposure:
-    markets: dict[str, list[AgentHolding]] = defaultdict(list)
+    markets: dict[tuple[str, str], list[AgentHolding]] = defaultdict(list)
     for one in holdings:
-        markets[one.market_id].append(one)
-    ends = [
-        tuple(sum_of(one.shares for one in own if one.side is side) for side in Side)
-        for own in markets.values()
-    ]
+        markets[one.event or one.market_id, one.market_id].append(one)
+    events: dict[str, list[tuple[Micros, Micros]]] = defaultdict(list)
+    for (event, _), own in markets.items():
+        yes, no = (sum_of(one.shares for one in own if one.side is side) for side in Side)
+        events[event].append((yes, no))
+    ends = [end for outcomes in events.values() for end in outcomes]
     return Exposure(
         key=key,
         name=name,
@@ -180,12 +183,18 @@ def _exposure(key: str, name: str, money: str, holdings: Sequence[AgentHolding])
         cost=sum_of(one.cost for one in holdings),
         value=sum_or_none(one.value for one in holdings),
         worst=sum_of(min(end) for end in ends),
-        best=sum_of(max(end) for end in ends),
+        best=sum_of(_best(outcomes) for outcomes in events.values()),
         if_yes=sum_of(yes for yes, _ in ends),
         if_no=sum_of(no for _, no in ends),
         after_rise=sum_or_none(_moved(one, STEP) for one in holdings),
         after_fall=sum_or_none(_moved(one, -STEP) for one in holdings),
     )
+
+
+def _best(outcomes: Sequence[tuple[Micros, Micros]]) -> Micros:
+    """What shares of YES and NO of an event's outcomes pay at best: all end NO, or all but one."""
+    gain = max(yes - no for yes, no in outcomes)
+    return Micros(sum_of(no for _, no in outcomes) + max(0, gain))
 
 
 def sum_or_none(amounts: Iterable[Micros | None]) -> Micros | None:

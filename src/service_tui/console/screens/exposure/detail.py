@@ -170,7 +170,7 @@ def explain_exposure(row: ExposureRow | None, view: ViewContext) -> tuple[Explan
             "at worst",
             view.pnl(change(one.worst, one)),
             "paid if every market ends against what is held of it - sale value now; "
-            "markets are taken to end independently",
+            "markets are taken to end independently: outcomes of one event cannot be worse",
             (("paid at worst", view.money(one.worst)), ("sale value", view.money(one.value))),
             source,
             Text(),
