@@ -68,8 +68,9 @@ class Exposure:
 
     `worst` is what is paid if every market ends against what is held of it; `best` if every market
     ends for it that can: of an event at most one outcome comes true. `if_yes` and `if_no` if every
-    market ends YES, or NO, though those of an event cannot all end YES. `after_rise` and `after_fall` are how the
-    marks change if each price of YES moves by ten points up, or down; a price stays within 0 and 1.
+    market ends YES, or NO, though those of an event cannot all end YES. `after_rise` and
+    `after_fall` are how the marks change if each price of YES moves by ten points up, or down; a
+    price stays within 0 and 1.
     None: an input is not known. `name` is a label, `key` what it stands for.
     """
 
