@@ -1,5 +1,6 @@
 """Opens the histories of a data directory for the worlds that run on them."""
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -27,6 +28,7 @@ from service_tui.storage.history_file import (
     HistoryError,
     HistoryFile,
     MarketRow,
+    PriceSpan,
     WalletTradeRow,
     history_path,
     names,
@@ -134,14 +136,20 @@ def _opener(folders: Sequence[Path]) -> Callable[[HistoryStart], RecordedMarkets
 class _Path:
     """The prices of one market of a history."""
 
-    __slots__ = ("_history", "_number")
+    __slots__ = ("_history", "_number", "_span")
 
     def __init__(self, history: "OpenHistory", number: int) -> None:
         self._history, self._number = history, number
+        self._span = PriceSpan(0.0, math.inf, math.inf)
 
     def price_at(self, at: Timestamp) -> float:
         """The last price of YES recorded up to a moment; the first one before it."""
-        return self._history.price_at(self._number, at)
+        # A world asks for each market at each step: most often the price still stands.
+        price, since, until = self._span
+        if not since <= at < until:
+            span = self._span = self._history.price_span(self._number, at)
+            return span.price
+        return price
 
     def quote_at(self, at: Timestamp) -> RecordedQuote | None:
         """The last bid and ask recorded up to a moment; None where none are by then."""
@@ -189,10 +197,10 @@ class OpenHistory:
         """The prices of a market."""
         return _Path(self, number)
 
-    def price_at(self, number: int, at: Timestamp) -> float:
-        """The last price of a market up to a moment."""
+    def price_span(self, number: int, at: Timestamp) -> PriceSpan:
+        """The last price of a market up to a moment, and how long it stands."""
         with self._turn:
-            return self._file.price_at(number, at)
+            return self._file.price_span(number, at)
 
     def quote_at(self, number: int, at: Timestamp) -> RecordedQuote | None:
         """The last bid and ask of a market up to a moment; None where none are by then."""

@@ -7,6 +7,7 @@ and never all.
 
 import fcntl
 import hashlib
+import math
 import os
 import re
 import sqlite3
@@ -201,6 +202,14 @@ def remove(folder: Path, name: str) -> None:
 def _missing(folder: Path, name: str) -> str:
     known = ", ".join(names(folder)) or "there is none yet"
     return f"no history is called {name} ({known}): service-tui history import PATH"
+
+
+class PriceSpan(NamedTuple):
+    """A recorded price, and the time from which it stands until the next one."""
+
+    price: float
+    since: float
+    until: float
 
 
 class HistoryWriter:
@@ -444,11 +453,23 @@ class HistoryFile:  # noqa: PLR0904  (one reading a question)
 
     def price_at(self, number: int, at: float) -> float:
         """The last price of a market up to a moment; its first one before that."""
+        return self.price_span(number, at).price
+
+    def price_span(self, number: int, at: float) -> PriceSpan:
+        """The last price of a market up to a moment, and how long it stands."""
         piece = self._piece_at(_PRICES, number, at)
         if piece is None:
             raise self._damaged()
         times, prices = piece
-        return prices[max(0, bisect_right(times, at) - 1)]
+        after = bisect_right(times, at)
+        if after < len(times):
+            until = times[after]
+        else:
+            begins = self._begins[_PRICES, number]
+            later = bisect_right(begins, at)
+            until = begins[later] if later < len(begins) else math.inf
+        since = times[after - 1] if after else -math.inf
+        return PriceSpan(prices[max(0, after - 1)], since, until)
 
     def quote_at(self, number: int, at: float) -> QuoteRow | None:
         """The last bid and ask of a market up to a moment; None where none are recorded by then."""

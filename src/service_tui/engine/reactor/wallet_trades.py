@@ -6,7 +6,7 @@ trade against the quotes of the order books, the others with the market maker of
 
 import hashlib
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 from zlib import crc32
 
@@ -321,21 +321,28 @@ def _book(context: WalletContext, listing: Listing) -> Book:
 # -- leaving -------------------------------------------------------------------------------
 
 
+def _held(trade: _Trade, busy: Collection[str]) -> Iterator[Market]:
+    """The markets in which the wallet holds something that it can sell now."""
+    context = trade.context
+    for market_id in context.reactor.records.held(trade.address):
+        market = context.markets.get(market_id)
+        if (
+            market is not None
+            and market_id not in busy
+            and market.resolved_at is None
+            and market.listing.resolves_at > trade.at
+        ):
+            yield market
+
+
 def _leave(trade: _Trade, busy: Collection[str]) -> list[Settlement]:
     """A sale of what the wallet holds: now and then, and whenever it looks and has turned."""
     context, wallet, draws = trade.context, trade.wallet, trade.draws
-    held = [
-        market
-        for market_id in context.reactor.records.held(trade.address)
-        if market_id not in busy
-        and (market := context.markets.get(market_id)) is not None
-        and market.resolved_at is None
-        and market.listing.resolves_at > trade.at
-    ]
     looks = _LEAVES if wallet.turns == 1 else _LEAVES_TURNING
-    if not held or wallet.discount or draws.unit() >= looks:
+    # A wallet that holds nothing does not look; most that hold something look away.
+    if wallet.discount or next(_held(trade, busy), None) is None or draws.unit() >= looks:
         return []
-    market = draws.pick(held)
+    market = draws.pick(list(_held(trade, busy)))
     listing = market.listing
     holding = context.reactor.records.holding(trade.address, market.market_id)
     probability = trade.chance.opinion(context.seed, wallet, listing, trade.at)
