@@ -90,28 +90,28 @@ SkillSlug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{1,128}$")
 """The skill that made an order."""
 
 _SIZES: JsonDict = {
-    "oneOf": [
-        {
-            "properties": {
-                "action": {"const": "buy"},
-                "amount": {"exclusiveMinimum": 0, "multipleOf": 0.01},
-                "shares": {"const": 0},
-            },
-            "required": ["amount"],
+    "if": {"properties": {"action": {"const": "sell"}}, "required": ["action"]},
+    "then": {
+        "properties": {
+            "amount": {"const": 0},
+            "shares": {"exclusiveMinimum": 0, "multipleOf": 0.00001},
+            "stop_loss_pct": {"type": "null"},
+            "take_profit_pct": {"type": "null"},
         },
-        {
-            "properties": {
-                "action": {"const": "sell"},
-                "amount": {"const": 0},
-                "shares": {"exclusiveMinimum": 0, "multipleOf": 0.00001},
-                "stop_loss_pct": {"type": "null"},
-                "take_profit_pct": {"type": "null"},
-            },
-            "required": ["action", "shares"],
+        "required": ["shares"],
+    },
+    "else": {
+        "properties": {
+            "amount": {"exclusiveMinimum": 0, "multipleOf": 0.01},
+            "shares": {"const": 0},
         },
-    ]
+        "required": ["amount"],
+    },
 }
-"""The two shapes of an order, for the document of the service."""
+"""The two shapes of an order, for the document of the service.
+
+Not `oneOf`: generators of clients make a type of each branch, without market and side.
+"""
 
 
 _NO_EXITS: Final = (None, None)

@@ -133,7 +133,8 @@ def operation_id(endpoint: Endpoint[WireModel]) -> str:
 
 
 def stream_of(endpoint: Endpoint[WireModel]) -> Schema:
-    """The body of a stream, event by event. Source: OpenAPI 3.2, `itemSchema`."""
+    """The body of a stream: what each event in it is."""
+    # ours: 3.1 has no word for a stream of items, and the `itemSchema` of 3.2 is invalid in it.
     one = ref_to(endpoint.answers)
     text: Schema = {"type": "string"}
     event: Schema = {
@@ -145,7 +146,7 @@ def stream_of(endpoint: Endpoint[WireModel]) -> Schema:
             "data": {**text, "contentMediaType": "application/json", "contentSchema": one},
         },
     }
-    return {"itemSchema": event}
+    return {"schema": event}
 
 
 def _first_line(model: type[WireModel]) -> str:
