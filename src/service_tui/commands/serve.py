@@ -14,7 +14,7 @@ from service_tui.app import attached
 from service_tui.app.closed import explain_closed_desk
 from service_tui.app.forward import forwarding
 from service_tui.app.histories import day
-from service_tui.app.network import check_network, entrance_on
+from service_tui.app.network import check_network, entrance_on, with_address
 from service_tui.app.options import Options
 from service_tui.app.output import OutputError, print_lines
 from service_tui.app.ownership import BACK_UP_S, DirectoryOwner, own_directory
@@ -62,6 +62,7 @@ def serve(
         DeskClosedError: the data directory cannot be used; gives the reason and the fix.
     """
     check_network(options)
+    options = with_address(options)
     host = HOST if options.host in {"", "localhost"} else options.host
     with bind_named(options.listen or 0, "--port", host) as listener, explain_closed_desk():
         asyncio.run(_until_signalled(options, listener, beside))

@@ -29,7 +29,7 @@ from service_tui.storage.journal import History, JournalRow, JournalStore, Snaps
 from service_tui.storage.shared.connection import Raw, WorldPlace, connect
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.errors import NotLeadingError
-from service_tui.storage.shared.leadership import CERTAIN_S, SILENT_S, Leadership
+from service_tui.storage.shared.leadership import CERTAIN_S, OPERATORS_MAX, SILENT_S, Leadership
 from service_tui.storage.shared.roll import Roll
 from service_tui.storage.shared.schema import VERSION, ensure, worlds_in
 from service_tui.storage.shared.server_settings import (
@@ -219,9 +219,22 @@ def test_only_a_silent_leader_is_ended_by_another(place: WorldPlace) -> None:
     second.close()
 
 
-def test_the_first_process_brings_the_operators_key(place: WorldPlace) -> None:
+def test_each_process_brings_an_operators_key_up_to_a_bound(place: WorldPlace) -> None:
     mine = leadership(place)
-    assert (mine.operator_hash("a"), mine.operator_hash("b")) == ("a", "a")
+    assert taken_over(mine) == 1
+    for name in ("a", "b", "a"):
+        found = mine.add_operator(name)
+    assert found == ("a", "b")
+    for number in range(OPERATORS_MAX):
+        found = mine.add_operator(f"{number}")
+    assert (len(found), found[:3]) == (OPERATORS_MAX, ("a", "b", "0"))
+    # The leader learns of the others' with its next beat.
+    other = leadership(place)
+    written(place, "UPDATE world SET operator_hash = 'a' RETURNING 1")
+    other.add_operator("c")
+    mine.beat()
+    assert mine.operator_hashes == ("a", "c")
+    other.close()
     mine.close()
 
 

@@ -58,7 +58,8 @@ class Service:
     `people` operate the world with keys of their own. With `needs_invitation` an agent registers by
     one of the `invitations` alone. `world_name` is what the world is called. `presence` is who has
     called lately. `leader` and `epoch` name the process of a shared desk that answers.
-    `follows`: another process leads the world; this one only answers reads.
+    `follows`: another process leads the world; this one only answers reads. `owner_hashes` are
+    those of the operator's keys that other processes of a shared desk have brought.
     """
 
     world_store: WorldStore
@@ -93,6 +94,7 @@ class Service:
     leader: str = ""
     epoch: int = 0
     follows: bool = False
+    owner_hashes: frozenset[str] = frozenset()
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""

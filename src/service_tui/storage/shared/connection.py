@@ -26,6 +26,7 @@ from service_tui.storage.world_database import Rows
 Raw = psycopg.Connection[tuple[object, ...]]
 
 _WORLD: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_PORT: Final = 5432
 _SCHEMES: Final = ("postgresql", "postgres")
 _TIMEOUTS: Final[Mapping[str, int]] = {
     "connect_timeout": 5,
@@ -116,6 +117,18 @@ class WorldPlace:
         """The number of the world's advisory lock: 64 bits, the same in every process."""
         digest = hashlib.sha256(f"service-tui/{self.world}".encode()).digest()
         return int.from_bytes(digest[:8], signed=True)
+
+
+def host_of(url: str) -> tuple[str, int]:
+    """The host of a database's address, empty or a folder for one on this machine, and the port."""
+    try:
+        parts = conninfo.conninfo_to_dict(url)
+        host = str(parts.get("hostaddr") or parts.get("host") or "")
+        # Several may be named: they are of one network.
+        port = str(parts.get("port") or _PORT)
+        return host.partition(",")[0], int(port.partition(",")[0])
+    except (ValueError, psycopg.Error):
+        return "", _PORT
 
 
 class _TextDumper(StrDumper):
