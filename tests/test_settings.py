@@ -119,6 +119,7 @@ tls_key = "/tmp/k"
 trusted_proxy = "10.0.0.1"
 public_name = "a.example,b.example"
 invitations = "off"
+agents_max = 30
 """
 
 

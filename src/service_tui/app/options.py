@@ -31,6 +31,7 @@ class Options:
     shows its health and figures; None nowhere. `database` is the address of the PostgreSQL in which
     `serve` finds the `world` that it leads or stands by for; None: a world of the data directory.
     `address` is where the other processes of a shared desk reach this one, empty: at `host`.
+    `agents_max` is the most agents of a world, None: as many as its plan allows each person.
     `host` is the address on which `serve` answers, `public_names` what callers may name it;
     `tls_cert` and `tls_key` encrypt, or `trusted_proxy` has done so before. `invitations` says
     whether agents need one, None: on a network they do.
@@ -65,6 +66,7 @@ class Options:
     world: str = "main"
     host: str = ""
     address: str = ""
+    agents_max: int | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
     trusted_proxy: str = ""

@@ -264,6 +264,7 @@ def _of_network(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "host": arguments.host or "",
         "address": arguments.address or "",
+        "agents_max": arguments.agents_max,
         "tls_cert": arguments.tls_cert,
         "tls_key": arguments.tls_key,
         "trusted_proxy": arguments.trusted_proxy or "",
