@@ -517,6 +517,17 @@ def test_a_pooler_that_keeps_no_sessions_is_refused_in_a_sentence(slow: Postgres
     assert ensure(direct)
 
 
+def test_a_pooler_that_has_other_work_is_refused_each_time(slow: Postgres) -> None:
+    direct = WorldPlace(slow.url, "behind_busy")
+    with pooled(slow, keeps_sessions=False, sessions=4) as url:
+        place = WorldPlace(url, "behind_busy")
+        for _ in range(20):
+            with pytest.raises(StorageError, match="a pooler stands before the database"):
+                ensure(place)
+        assert "behind_busy" not in worlds_in(direct)
+    assert ensure(direct)
+
+
 async def test_a_pooler_that_keeps_sessions_is_as_good_as_none(
     slow: Postgres, tmp_path: Path
 ) -> None:
@@ -525,6 +536,12 @@ async def test_a_pooler_that_keeps_sessions_is_as_good_as_none(
         with leading(place, tmp_path) as database:
             await JournalStore(database).append([row(1, TEXT)])
             assert [kept.body for kept in JournalStore(database).rows_after(0)] == [TEXT]
+            # What another process has to end is in the database, not in the pooler.
+            assert written(
+                place,
+                "UPDATE world SET version = version RETURNING "
+                "(SELECT count(*) FROM pg_stat_activity WHERE pid IN (lock_pid, writer_pid))",
+            ) == [(2,)]
 
 
 @pytest.mark.parametrize(

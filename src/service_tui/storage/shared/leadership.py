@@ -87,10 +87,11 @@ class Leadership:
         begun = self._monotonic()
         with self._call():
             raw = self._connection()
-            (is_ours,) = _one(raw, "SELECT pg_try_advisory_lock(%s)", [self._place.lock_key])
-            if not is_ours:
-                return None
             with raw.transaction():
+                # In one session with the row that names it, whatever stands before the database.
+                (is_ours,) = _one(raw, "SELECT pg_try_advisory_lock(%s)", [self._place.lock_key])
+                if not is_ours:
+                    return None
                 (epoch,) = _one(
                     raw,
                     "UPDATE world SET epoch = epoch + 1, holder = %s, address = NULL, "
