@@ -28,7 +28,7 @@ from service_tui.storage.errors import (
 from service_tui.storage.journal import History, JournalRow, JournalStore, Snapshot
 from service_tui.storage.shared.connection import Raw, WorldPlace, connect
 from service_tui.storage.shared.database import SharedDatabase
-from service_tui.storage.shared.errors import NotLeadingError
+from service_tui.storage.shared.errors import NotLeadingError, as_shared_error
 from service_tui.storage.shared.leadership import CERTAIN_S, OPERATORS_MAX, SILENT_S, Leadership
 from service_tui.storage.shared.roll import Roll
 from service_tui.storage.shared.schema import VERSION, ensure, worlds_in
@@ -503,6 +503,15 @@ def test_a_database_of_another_encoding_is_refused_in_a_sentence(
     assert settings_of(place).encoding == encoding
     # A world that somebody has there already can be copied out.
     assert ensure(place, any_encoding=True)
+
+
+def test_what_the_database_refused_is_said_in_its_own_words(place: WorldPlace) -> None:
+    with (
+        connect(place, "test") as raw,
+        pytest.raises(StorageError, match=r'refused; .* \(column "heron" does not exist\)$'),
+        as_shared_error(),
+    ):
+        raw.execute(b"SELECT heron")
 
 
 def test_a_pooler_that_keeps_no_sessions_is_refused_in_a_sentence(slow: Postgres) -> None:
