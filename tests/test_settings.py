@@ -120,6 +120,7 @@ trusted_proxy = "10.0.0.1"
 public_name = "a.example,b.example"
 invitations = "off"
 agents_max = 30
+log_json = true
 """
 
 

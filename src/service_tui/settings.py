@@ -120,6 +120,8 @@ SETTINGS: Final = (
             high=AGENTS_MAX, metavar="N"),
     Setting("serve.ops_port", int, "port of 'serve' for /healthz, /readyz and /metrics", "none",
             "--ops-port", high=PORT_MAX, metavar="N"),
+    Setting("serve.log_json", bool, "write the log, and what 'serve' says, to standard output too: "
+            "an object a line", "false", "--log-json"),
     Setting("serve.host", str, "address of 'serve'; another than loopback needs encryption",
             "127.0.0.1", "--host", metavar="ADDRESS"),
     Setting("serve.address", str, "where other processes of a shared desk reach this one",

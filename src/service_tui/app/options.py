@@ -31,6 +31,7 @@ class Options:
     shows its health and figures; None nowhere. `database` is the address of the PostgreSQL in which
     `serve` finds the `world` that it leads or stands by for; None: a world of the data directory.
     `address` is where the other processes of a shared desk reach this one, empty: at `host`.
+    `log_json`: what is logged, and what `serve` says, goes to standard output as well, as JSON.
     `agents_max` is the most agents of a world, None: as many as its plan allows each person.
     `host` is the address on which `serve` answers, `public_names` what callers may name it;
     `tls_cert` and `tls_key` encrypt, or `trusted_proxy` has done so before. `invitations` says
@@ -67,6 +68,7 @@ class Options:
     host: str = ""
     address: str = ""
     agents_max: int | None = None
+    log_json: bool = False
     tls_cert: Path | None = None
     tls_key: Path | None = None
     trusted_proxy: str = ""
