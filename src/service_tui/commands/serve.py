@@ -14,7 +14,6 @@ from service_tui.app import attached
 from service_tui.app.closed import explain_closed_desk
 from service_tui.app.forward import forwarding
 from service_tui.app.histories import day
-from service_tui.app.logfile import log_to_output
 from service_tui.app.network import check_network, entrance_on, with_address
 from service_tui.app.options import Options
 from service_tui.app.output import OutputError, print_lines
@@ -65,6 +64,9 @@ def serve(
     check_network(options)
     options = with_address(options)
     if options.log_json:
+        # Imported here: a start loads no more than it needs.
+        from service_tui.app.logfile import log_to_output  # noqa: PLC0415
+
         log_to_output()
     host = HOST if options.host in {"", "localhost"} else options.host
     with bind_named(options.listen or 0, "--port", host) as listener, explain_closed_desk():

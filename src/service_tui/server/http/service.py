@@ -26,7 +26,7 @@ from service_tui.server.webhooks.courier import Courier
 from service_tui.server.world_store import WorldStore
 from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.world_database import WriteConnection
-from service_tui.terms import SIGNAL_TTL_S, Plan
+from service_tui.terms import SIGNAL_TTL_S, Plan, counted
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
@@ -314,4 +314,4 @@ Routes = Mapping[Endpoint[WireModel], Handler]
 
 
 def _agents(count: int) -> str:
-    return "one agent" if count == 1 else f"{count} agents"
+    return "one agent" if count == 1 else counted(count, "agent")
