@@ -113,11 +113,14 @@ serve.port = 1
 limits = "off"
 ops_port = 3
 host = "0.0.0.0"
+address = "desk-1"
 tls_cert = "/tmp/c"
 tls_key = "/tmp/k"
 trusted_proxy = "10.0.0.1"
 public_name = "a.example,b.example"
 invitations = "off"
+agents_max = 30
+log_json = true
 """
 
 

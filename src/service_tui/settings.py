@@ -29,6 +29,7 @@ NO_DEMO_VARIABLE: Final = "SERVICE_TUI_NO_DEMO"
 LEVEL_VARIABLE: Final = "SERVICE_TUI_LOG_LEVEL"
 SEED_MAX: Final = 2**63 - 1
 PORT_MAX: Final = 65_535
+AGENTS_MAX: Final = 100_000
 KEY: Final = "api_key"
 DEFAULT: Final = "default"
 _SECRET_MODE: Final = 0o077
@@ -114,10 +115,18 @@ SETTINGS: Final = (
     Setting("serve.limits", str,
             "off: no rates, daily counts, cooldowns; caps of money stay", "on", "--limits",
             values=("on", "off")),
+    Setting("serve.agents_max", int, "most agents of the world of 'serve'; those of nobody count "
+            "for it alone", "the plan's number for each person", "--agents-max", low=1,
+            high=AGENTS_MAX, metavar="N"),
     Setting("serve.ops_port", int, "port of 'serve' for /healthz, /readyz and /metrics", "none",
             "--ops-port", high=PORT_MAX, metavar="N"),
+    Setting("serve.log_json", bool, "write the log, and what 'serve' says, to standard output too: "
+            "an object a line", "false", "--log-json"),
     Setting("serve.host", str, "address of 'serve'; another than loopback needs encryption",
             "127.0.0.1", "--host", metavar="ADDRESS"),
+    Setting("serve.address", str, "where other processes of a shared desk reach this one",
+            "--host, else the address by which it reaches the database", "--address",
+            metavar="HOST"),
     Setting("serve.tls_cert", Path, "certificate of 'serve', in PEM form", "none", "--tls-cert",
             metavar="FILE"),
     Setting("serve.tls_key", Path, "private key of that certificate", "none", "--tls-key",

@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Message
 
 from kit.service.stage import ANSWER_S, open_stage
-from service_tui.app.ops import ProcessFigures, Role, ops_port
+from service_tui.app.ops import REFUSED_S, ProcessFigures, Role, ops_port
 from service_tui.server.embedded import BASE_URL
 
 
@@ -58,6 +58,70 @@ async def test_a_process_shows_its_health_its_role_and_its_figures(tmp_path: Pat
         assert (await http.get("/api/sdk/health")).status_code == 404
 
 
+@pytest.mark.slow
+async def test_a_full_disk_is_not_ready_until_there_is_room_or_a_while_has_passed(
+    tmp_path: Path,
+) -> None:
+    now = 0.0
+    figures = ProcessFigures(lambda: now)
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        ops_port({"main": figures}, 0) as address,
+        httpx.AsyncClient(base_url=address, timeout=ANSWER_S, trust_env=False) as http,
+        httpx.AsyncClient(
+            transport=httpx.ASGITransport(stage.sim.app), base_url=BASE_URL
+        ) as trader,
+    ):
+        trader.headers["Authorization"] = f"Bearer {stage.key}"
+        market = stage.open_markets()[0].market_id
+        order = {"market_id": market, "side": "yes", "amount": 5, "venue": "sim"}
+
+        async def statuses() -> set[int]:
+            paths = ("/readyz", "/leaderz")
+            return {(await http.get(path)).status_code for path in paths}
+
+        async def pages(most: str) -> None:
+            await stage.database.write(lambda one: one.execute(f"PRAGMA max_page_count={most}"))
+
+        async def buy_until(status: int) -> None:
+            for _ in range(60):
+                body = order | {"reasoning": "x" * 900}
+                reply = await trader.post("/api/sdk/trade", json=body)
+                if reply.status_code == status:
+                    return
+                await stage.clock.advance(1.0)
+            raise AssertionError(reply.text)
+
+        figures.lead(stage.sim, 1, lambda: True)
+        assert await statuses() == {200}
+        await pages("1")
+        await buy_until(503)
+        assert await statuses() == {503}
+        assert (await http.get("/healthz")).status_code == 200
+        now = REFUSED_S + 0.1
+        assert await statuses() == {200}
+        await buy_until(503)
+        assert await statuses() == {503}
+        await pages("1000000")
+        await buy_until(200)
+        assert await statuses() == {200}
+
+
+async def test_a_leader_is_told_from_a_follower_by_the_status_alone(tmp_path: Path) -> None:
+    figures = ProcessFigures(lambda: 0.0)
+    async with (
+        open_stage(tmp_path) as stage,
+        ops_port({"main": figures}, 0) as address,
+        httpx.AsyncClient(base_url=address, timeout=ANSWER_S, trust_env=False) as http,
+    ):
+        found = [(await http.get("/leaderz")).status_code]
+        figures.lead(stage.sim, 1, lambda: True)
+        found.append((await http.get("/leaderz?world=main")).status_code)
+        figures.turn(Role.STANDING_BY)
+        found += [(await http.get(path)).status_code for path in ("/leaderz", "/leaderz?world=x")]
+        assert found == [503, 200, 503, 404]
+
+
 async def test_without_a_port_nothing_answers() -> None:
     async with ops_port({"main": ProcessFigures(lambda: 0.0)}, None) as address:
         assert address == ""
@@ -99,7 +163,7 @@ def figure(figures: ProcessFigures, name: str) -> float | None:
 
 def world(agents: int, markets: int, seq: int) -> SimpleNamespace:
     known = SimpleNamespace(agents=range(agents), markets=range(markets))
-    return SimpleNamespace(world=known, seq=seq)
+    return SimpleNamespace(world=known, seq=seq, writes_refused=0)
 
 
 def test_a_leader_counts_its_world_and_is_ready_while_it_is_certain() -> None:

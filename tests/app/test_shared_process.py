@@ -45,7 +45,7 @@ LEADER = Leader(
     holder="gull, process 7",
     address="http://leader:9",
     silent_s=0.0,
-    operator_hash="hash",
+    operator_hashes=("hash",),
 )
 
 

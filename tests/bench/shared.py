@@ -3,6 +3,7 @@
     .venv/bin/python tests/bench/shared.py failovers [count [seconds of a stop]]
     .venv/bin/python tests/bench/shared.py trades
     .venv/bin/python tests/bench/shared.py reads
+    .venv/bin/python tests/bench/shared.py forwarded
     .venv/bin/python tests/bench/shared.py worlds
 
 `failovers`: two processes on one world, eight agents that trade on both. Each time the leader is
@@ -13,11 +14,14 @@ carried out twice, the epochs of the journal never fall, the books add up.
 server's disk is synced (`fsync=on`).
 `reads`: reads a second of the leader alone and of 1, 2 and 4 followers, asked by a process for each
 of them; then how far a follower lies behind what the leader has acknowledged, under trades.
+`forwarded`: trades a second with 1, 64 and 256 callers, sent to the leader and sent to a follower
+that forwards them; the callers are a process of their own.
 `worlds`: 8 worlds on 2 processes: the time until each leads 4, trades a second in all of them, and
 the time until one leads all 8 when the other is killed.
 """
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -52,6 +56,9 @@ AGENTS = 8
 FAILOVERS = 50
 AT_ONCE = (1, 16, 64)
 TRADES = 4_000
+CALLERS = (1, 64, 256)
+TRADERS = 32
+TRADING_S = 8.0
 UP_S = 60.0
 STOPPED_S = float(sys.argv[3]) if sys.argv[1:2] == ["failovers"] and len(sys.argv) > 3 else 4.0
 
@@ -441,6 +448,97 @@ async def _lag(agent: Agent, follower: Process) -> None:
     )
 
 
+# -- forwarded writes ---------------------------------------------------------------------------
+
+
+async def forwarded() -> None:
+    server = Postgres("fsync=on")
+    with tempfile.TemporaryDirectory() as folder:
+        both = [Process(Path(folder) / str(number), server.url) for number in range(2)]
+        try:
+            async with httpx.AsyncClient(timeout=10) as http:
+                for one, role in zip(both, ("leading", "standing by"), strict=True):
+                    one.start()
+                    await one.until(http, role)
+                keys, markets = await _traders(both[0].address)
+                for callers in CALLERS:
+                    for one, name in zip(both, ("leader", "follower"), strict=True):
+                        print(f"{callers} callers, {name}: ", end="", flush=True)
+                        before = [each.cpu_s for each in both]
+                        words = (str(one.port), str(callers), keys, markets)
+                        running = await asyncio.create_subprocess_exec(
+                            *(sys.executable, __file__, "traders", *words),
+                            stdout=subprocess.PIPE,
+                        )
+                        said = (await running.communicate())[0].decode()
+                        rate, _, rest = said.partition(" ")
+                        made = float(rate.replace(",", "")) * TRADING_S
+                        used = [
+                            1e3 * (each.cpu_s - was) for each, was in zip(both, before, strict=True)
+                        ]
+                        print(
+                            f"{rate} {rest.strip()}; of a core, the leader "
+                            f"{used[0] / made:.1f} ms a trade, the follower {used[1] / made:.1f} ms"
+                        )
+        finally:
+            for one in both:
+                one.end()
+            server.close()
+
+
+async def _traders(address: str) -> tuple[str, str]:
+    """The keys of some agents, and a market for each of them."""
+    async with httpx.AsyncClient(timeout=10, base_url=address) as http:
+        keys = [
+            (await http.post("/api/sdk/agents/register", json={"name": f"agent {number}"})).json()
+            for number in range(TRADERS)
+        ]
+        headers = {"Authorization": f"Bearer {keys[0]['api_key']}"}
+        listed = await http.get("/api/sdk/markets", params={"limit": 200}, headers=headers)
+    rows = sorted(listed.json()["markets"], key=lambda one: one["resolves_at"], reverse=True)
+    return (
+        ",".join(one["api_key"] for one in keys),
+        ",".join(one["id"] for one in rows[:TRADERS]),
+    )
+
+
+async def traders(port: int, callers: int, keys: list[str], markets: list[str]) -> None:
+    """Trade at one port over that many connections, and print the rate."""
+    took, refused, ends = list[float](), Counter[str](), time.monotonic() + TRADING_S
+
+    async def trade(number: int) -> None:
+        which = number % len(keys)
+        side = "yes" if number % 2 else "no"
+        order = {"market_id": markets[which], "side": side, "venue": "sim", "amount": 0.1}
+        body = json.dumps(order).encode()
+        request = (
+            "POST /api/sdk/trade HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+            f"authorization: Bearer {keys[which]}\r\ncontent-type: application/json\r\n"
+            f"content-length: {len(body)}\r\n\r\n"
+        ).encode() + body
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        while time.monotonic() < ends:
+            began = time.monotonic()
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            size = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
+            answer = await reader.readexactly(int(size))
+            if head.startswith(b"HTTP/1.1 200"):
+                took.append(time.monotonic() - began)
+            else:
+                refused[answer.decode()[:100]] += 1
+        writer.close()
+
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(callers):
+            tasks.create_task(trade(number))
+    took.sort()
+    p50, p99 = took[len(took) // 2], took[round(0.99 * (len(took) - 1))]
+    print(f"{len(took) / TRADING_S:,.0f} trades/s, p50 {1e3 * p50:.0f} ms, p99 {1e3 * p99:.0f} ms")
+    for why, times in refused.items():
+        print(f"{times} refused: {why}")
+
+
 # -- worlds -------------------------------------------------------------------------------------
 
 
@@ -526,6 +624,14 @@ if __name__ == "__main__":
         asyncio.run(reads())
     elif wanted == ["worlds"]:
         asyncio.run(worlds())
+    elif wanted == ["forwarded"]:
+        asyncio.run(forwarded())
+    elif wanted == ["traders"]:
+        asyncio.run(
+            traders(
+                int(sys.argv[2]), int(sys.argv[3]), sys.argv[4].split(","), sys.argv[5].split(",")
+            )
+        )
     elif wanted == ["caller"]:
         asyncio.run(caller(int(sys.argv[2]), sys.argv[3]))
     else:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from stat import S_IMODE
 
@@ -189,6 +190,25 @@ async def test_it_serves_agents_until_it_is_ended_and_knows_them_the_next_time(
         assert "LIMITS" not in "\n".join(service.said)
         assert await who_am_i(service.address, key) == me
         assert await service.end(signal.SIGINT) == (0, "")
+
+
+async def test_a_collector_of_logs_gets_each_line_as_an_object(tmp_path: Path) -> None:
+    process = await start(tmp_path, "--log-json", "--log-level", "info")
+    assert process.stdout is not None
+    async with asyncio.timeout(START_S):
+        first = json.loads(await process.stdout.readline())
+        while not first["message"].startswith("serving http://127.0.0.1:"):
+            first = json.loads(await process.stdout.readline())
+    assert (first["level"], first["logger"]) == ("info", "service_tui.commands.serve")
+    assert datetime.fromisoformat(first["at"]).utcoffset() == timedelta(0)
+    process.send_signal(signal.SIGTERM)
+    async with asyncio.timeout(END_S):
+        rest, err = await process.communicate()
+    for line in rest.decode().splitlines():
+        assert {*json.loads(line)} >= {"at", "level", "logger", "message"}
+    assert (process.returncode, err) == (0, b"")
+    # The file has them as ever.
+    assert "serving http://127.0.0.1:" in (tmp_path / "data" / "service-tui.log").read_text()
 
 
 async def test_it_ends_while_an_agent_hangs_on_its_line(tmp_path: Path) -> None:

@@ -575,3 +575,67 @@ def test_a_record_hides_what_is_kept_of_the_key() -> None:
     assert "the salt" not in repr(record)
     assert "the hash" not in repr(record)
     assert Roster([record]).by_key("the hash") is None
+
+
+# -- how many agents -----------------------------------------------------------------------
+
+
+async def a_minute_later(stage: Stage) -> None:
+    """Ten registrations a minute come from one caller."""
+    await leap(stage.clock, 60.0)
+
+
+async def refused_for(stage: Stage, code: str | None) -> str:
+    body = {"name": "heron"} | ({} if code is None else {"invitation": code})
+    return await Caller(stage, None).refused("sdk/agents/register", body)
+
+
+async def counted(caller: Caller) -> tuple[int, int]:
+    account = (await caller.get("desk/agents"))["account"]
+    return account["agents_count"], account["agents_max"]
+
+
+@pytest.mark.slow
+async def test_the_plans_number_of_agents_is_that_of_each_person(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, plan=Plan.PRO) as stage:
+        ada = await added(stage, "ada", PersonRole.SUPERVISOR)
+        bea = await added(stage, "bea", PersonRole.TRADER)
+        codes = {name: await invited(stage, uses=100, person=name) for name in ("ada", "bea")}
+        of_ada = [await registered(stage, codes["ada"]) for _ in range(10)]
+        await a_minute_later(stage)
+        assert await refused_for(stage, codes["ada"]) == "ada has the 10 agents of the pro plan"
+        # Another's account is not full, nor is the owner's, which holds what is nobody's.
+        await a_minute_later(stage)
+        for _ in range(10):
+            await registered(stage, codes["bea"])
+        await a_minute_later(stage)
+        for _ in range(10):
+            unclaimed = await registered(stage)
+        await a_minute_later(stage)
+        assert await refused_for(stage, None) == "the account has its 10 agents"
+        # Whose account is full claims none, and takes none back.
+        full = "ada has the 10 agents of the pro plan"
+        for path in (f"desk/agents/{unclaimed}/claim", f"desk/agents/{unclaimed}/claim-code"):
+            assert await ada.refused(path) == full
+        one, other = (f"desk/agents/{agent}" for agent in of_ada[:2])
+        await owner_of(stage).post(one, {"retired": True}, "PATCH")
+        assert await counted(ada) == (9, 10)
+        await ada.post(f"desk/agents/{unclaimed}/claim")
+        assert await owner_of(stage).refused(one, {"retired": False}, method="PATCH") == full
+        # Who claims its own anew claims nothing more.
+        await ada.post(f"{other}/claim")
+        assert (await counted(ada), await counted(bea)) == ((10, 10), (10, 10))
+        assert await counted(owner_of(stage)) == (9, 10)
+
+
+@pytest.mark.slow
+async def test_the_owner_bounds_the_world_and_not_what_is_nobodys(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, plan=Plan.FREE, agents_max=5) as stage:
+        await added(stage, "ada", PersonRole.TRADER)
+        code, of_ada = await invited(stage, uses=100), await invited(stage, uses=9, person="ada")
+        await registered(stage, of_ada)
+        assert await refused_for(stage, of_ada) == "ada has the one agent of the free plan"
+        for _ in range(4):
+            await registered(stage, code)
+        assert await refused_for(stage, code) == "the world has its 5 agents"
+        assert await counted(owner_of(stage)) == (4, 5)

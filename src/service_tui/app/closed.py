@@ -14,6 +14,7 @@ from service_tui.storage.errors import (
     DirectoryLockedError,
     LostLogError,
     NewerSchemaError,
+    SameAddressError,
     StorageError,
 )
 
@@ -24,6 +25,7 @@ _FIXES: Final[dict[type[Exception], str]] = {
     NewerSchemaError: "use the newer program, or give another --data-dir",
     CorruptDatabaseError: "choose how to continue",
     LostLogError: "start again to continue with what was salvaged",
+    SameAddressError: "give each process of the desk its own --address",
     StorageError: "see the log, or give another --data-dir",
     NewerJournalError: "use the newer program, or give another --data-dir",
     ApiKeysError: "repair the file, or move it away",

@@ -1,11 +1,13 @@
 """The log on disk, readable by its owner alone."""
 
 import faulthandler
+import json
 import logging
 import os
 import signal
 import sys
 from contextlib import suppress
+from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -61,6 +63,13 @@ def keep_log(path: Path, level: str = "info") -> None:
     logging.getLogger("httpx").setLevel(max(threshold, logging.WARNING))
 
 
+def log_to_output() -> None:
+    """Log to standard output as well from now on, for a collector of logs."""
+    handler = logging.StreamHandler(sys.stdout)
+    handler.setFormatter(JsonLine())
+    logging.getLogger().addHandler(handler)
+
+
 _stacks: list[int] = []
 """The open file of stacks, if there is one."""
 
@@ -111,6 +120,22 @@ class OneLine(logging.Formatter):
         return "\n".join(
             f"  {line(one, MESSAGE_MAX)}" for one in super().formatException(ei).splitlines()
         )
+
+
+class JsonLine(OneLine):
+    """An object for each record, on one line; its traceback is a text of it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as JSON."""
+        fields = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": line(record.getMessage(), MESSAGE_MAX),
+        }
+        if record.exc_info:
+            fields["trace"] = self.formatException(record.exc_info)
+        return json.dumps(fields)
 
 
 class PrivateLog(RotatingFileHandler):

@@ -1,8 +1,9 @@
 """The port of a service that other machines reach: checked before anything starts."""
 
 import re
+import socket
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
@@ -34,12 +35,78 @@ def check_network(options: Options) -> None:
     Raises:
         NetworkError: gives the reason and the fix.
     """
+    if options.address:
+        _check_own_address(options)
     if options.is_on_network:
         entrance_on(options, 0)
     elif options.tls_key is not None:
         raise NetworkError("--tls-cert and --tls-key belong together: give both")
     elif options.public_names:
         raise NetworkError(f"--public-name is for a network: {_ENCRYPT}")
+
+
+def with_address(options: Options) -> Options:
+    """The same with the address at which the other processes of a shared desk reach this one.
+
+    # ours: where `--host` is every address of the machine, the one by which it reaches the database
+    # is one by which the others reach it, unless the database is on this machine.
+
+    Raises:
+        NetworkError: it was not given, and cannot be found.
+    """
+    if options.database is None or options.address or options.host not in ANY:
+        return options
+    found = _towards(options.database)
+    if found is None or ip_address(found).is_loopback:
+        raise NetworkError(
+            f"--host {options.host} does not say where other processes of the desk reach this "
+            "one: give --address NAME, another one for each process"
+        )
+    return replace(options, address=found)
+
+
+def _towards(database: str) -> str | None:
+    """This machine's address on the way to a database; None on a socket, or without a way."""
+    # Imported here: only a shared desk needs the other database's driver.
+    from service_tui.storage.shared.connection import host_of  # noqa: PLC0415
+
+    host, port = host_of(database)
+    if not host or host.startswith("/"):
+        return None
+    try:
+        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind) as line:
+            # Of a datagram nothing is sent until somebody writes: only the way is chosen.
+            line.connect(address)
+            return str(line.getsockname()[0])
+    except OSError:
+        return None
+
+
+def _check_own_address(options: Options) -> None:
+    """Refuse an address at which no other process can reach this one.
+
+    Raises:
+        NetworkError: gives the reason and the fix.
+    """
+    address = options.address.lower()
+    if options.database is None or not options.is_on_network:
+        raise NetworkError("--address is for a shared desk on a network: give --database, --host")
+    if options.trusted_proxy:
+        raise NetworkError("--trusted-proxy listens on loopback, beside its proxy: no --address")
+    if address in ANY or not (_NAME.fullmatch(address) or _is_ip(address)):
+        raise NetworkError(
+            f"--address is no name or address: {options.address[:80]!r}; give it without scheme "
+            "or port"
+        )
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def entrance_on(options: Options, port: int) -> Entrance:
@@ -59,8 +126,7 @@ def entrance_on(options: Options, port: int) -> Entrance:
     proxy = _proxy(options, host)
     tls = None if proxy else _context(options, host)
     names = _names(options, host)
-    # ours: other processes of the desk come by the address where it is one, else by the first name.
-    near = names[0] if host in ANY else _in_url(host)
+    near = _in_url(options.address or host)
     # ours: what stands in front speaks TLS on the usual port; the claim links say so.
     far = names[0] if proxy else f"{names[0]}:{port}"
     return Entrance(

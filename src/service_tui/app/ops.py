@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service_tui.server.embedded import Sim
 from service_tui.server.events.stream import STATE, OpenStreams
 from service_tui.server.http.loopback import bind_named, listen
+from service_tui.server.world_store import WorldStore
 
 if TYPE_CHECKING:
     # What follows knows the driver of the other database, which a data directory has no need of.
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 BUCKETS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Upper ends of the classes into which the time of an answer falls."""
+
+
+REFUSED_S: Final = 10.0
+"""# ours: so long after a write was refused a process is not ready. Then callers may try it again:
+without them a paused world would write nothing, and nobody would learn that there is room."""
 
 
 class Role(StrEnum):
@@ -42,6 +48,8 @@ class ProcessFigures:
         self._role = Role.STARTING
         self._is_certain: Callable[[], bool] = lambda: True
         self._copy: FollowingCopy | None = None
+        self._store: WorldStore | None = None
+        self._refused, self._refused_at = 0, 0.0
         self.registry = CollectorRegistry()
         self._calls = Counter(
             "service_tui_calls",
@@ -94,6 +102,7 @@ class ProcessFigures:
         """
         service = sim.service
         self._is_certain = is_certain
+        self._store = service.world_store
         self._epoch.set(epoch)
         self._taken.inc()
         self._row.set_function(lambda: service.world_store.seq)
@@ -112,11 +121,24 @@ class ProcessFigures:
             self._markets.set_function(lambda: len(store.world.markets))
             self._lag.set_function(lambda: copy.lag_s)
 
+    def _takes_writes(self) -> bool:
+        """False for a while after a write was refused, unless a later one was taken."""
+        refused = 0 if self._store is None else self._store.writes_refused
+        now = self._monotonic()
+        if refused != self._refused:
+            self._refused, self._refused_at = refused, now
+        return not refused or now - self._refused_at > REFUSED_S
+
+    @property
+    def leads(self) -> bool:
+        """True for a leader that is certain and whose writes are taken."""
+        return self._role is Role.LEADING and self._is_certain() and self._takes_writes()
+
     @property
     def is_ready(self) -> bool:
-        """True for a leader that is certain, and for a follower within its bound of one."""
+        """True for a leader as of `leads`, and for a follower within its bound of one."""
         if self._role is Role.LEADING:
-            return self._is_certain()
+            return self.leads
         return self._role is Role.STANDING_BY and self._copy is not None and self._copy.is_fresh
 
     def measured(self, app: ASGIApp) -> ASGIApp:
@@ -138,7 +160,7 @@ class ProcessFigures:
 
 @asynccontextmanager
 async def ops_port(figures: Mapping[str, ProcessFigures], port: int | None) -> AsyncGenerator[str]:
-    """Answer `/healthz`, `/readyz` and `/metrics` on loopback while the context lasts.
+    """Answer `/healthz`, `/readyz`, `/leaderz` and `/metrics` on loopback while the context lasts.
 
     Args:
         figures: of this process, by world; at least one.
@@ -153,6 +175,15 @@ async def ops_port(figures: Mapping[str, ProcessFigures], port: int | None) -> A
     if port is None:
         yield ""
         return
+    async with listen(_app(figures), listener=bind_named(port, "--ops-port")) as address:
+        yield address
+
+
+def _json(status: int, body: Mapping[str, object]) -> Response:
+    return Response(json.dumps(body), status, media_type="application/json")
+
+
+def _app(figures: Mapping[str, ProcessFigures]) -> Starlette:
     app = Starlette()
     setattr(app.state, STATE, OpenStreams())
     first = next(iter(figures))
@@ -168,14 +199,19 @@ async def ops_port(figures: Mapping[str, ProcessFigures], port: int | None) -> A
     async def metrics(request: Request) -> Response:
         found = figures.get(request.query_params.get("world", first))
         if found is None:
-            return _json(404, {"error": "no such world here"})
+            return _NO_WORLD
         return Response(generate_latest(found.registry), media_type=CONTENT_TYPE_LATEST)
 
-    for path, answer in (("/healthz", health), ("/readyz", ready), ("/metrics", metrics)):
+    async def leader(request: Request) -> Response:
+        found = figures.get(request.query_params.get("world", first))
+        if found is None:
+            return _NO_WORLD
+        return _json(200 if found.leads else 503, {"role": found.role.value})
+
+    answers = {"/healthz": health, "/readyz": ready, "/leaderz": leader, "/metrics": metrics}
+    for path, answer in answers.items():
         app.add_route(path, answer, ["GET"])
-    async with listen(app, listener=bind_named(port, "--ops-port")) as address:
-        yield address
+    return app
 
 
-def _json(status: int, body: Mapping[str, object]) -> Response:
-    return Response(json.dumps(body), status, media_type="application/json")
+_NO_WORLD: Final = _json(404, {"error": "no such world here"})

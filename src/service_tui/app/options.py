@@ -30,6 +30,9 @@ class Options:
     `recording` keeps what the screens knew. `ops_port` is where `serve`
     shows its health and figures; None nowhere. `database` is the address of the PostgreSQL in which
     `serve` finds the `world` that it leads or stands by for; None: a world of the data directory.
+    `address` is where the other processes of a shared desk reach this one, empty: at `host`.
+    `log_json`: what is logged, and what `serve` says, goes to standard output as well, as JSON.
+    `agents_max` is the most agents of a world, None: as many as its plan allows each person.
     `host` is the address on which `serve` answers, `public_names` what callers may name it;
     `tls_cert` and `tls_key` encrypt, or `trusted_proxy` has done so before. `invitations` says
     whether agents need one, None: on a network they do.
@@ -63,6 +66,9 @@ class Options:
     database: str | None = field(default=None, repr=False)
     world: str = "main"
     host: str = ""
+    address: str = ""
+    agents_max: int | None = None
+    log_json: bool = False
     tls_cert: Path | None = None
     tls_key: Path | None = None
     trusted_proxy: str = ""

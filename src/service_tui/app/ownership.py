@@ -114,6 +114,7 @@ def sim_settings(options: Options, api_keys: DeskKeys) -> SimSettings:
         speed=options.speed,
         operator_key=api_keys.operator,
         limits=options.limits,
+        agents_max=options.agents_max,
         signal_ttl_s=SIGNAL_TTL_S if options.signal_ttl_s is None else options.signal_ttl_s,
         exchange=ExchangeVersion(options.exchange),
         webhook_secrets=SecretFile(options.data_dir),

@@ -25,13 +25,20 @@ from service_tui.server.following import FollowingCopy, caught_up, open_copy
 from service_tui.server.http.access import hash_of
 from service_tui.server.http.entrance import LOCAL, Entrance
 from service_tui.server.http.loopback import address_of, listen
+from service_tui.server.http.service import Service
 from service_tui.server.startup import WarmWorld
 from service_tui.storage.db.lock import DataDirLock
-from service_tui.storage.errors import StorageError
+from service_tui.storage.errors import SameAddressError, StorageError
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.feed import JournalFeed
-from service_tui.storage.shared.leadership import BEAT_S, SILENT_S, Leader, Leadership
+from service_tui.storage.shared.leadership import (
+    BEAT_S,
+    OPERATORS_MAX,
+    SILENT_S,
+    Leader,
+    Leadership,
+)
 from service_tui.storage.shared.schema import ensure
 
 log = logging.getLogger(__name__)
@@ -94,13 +101,21 @@ class SharedProcess:
         """Whether this process may lead one world more."""
 
         self._leader: Leader | None = None
+        self._same_since: float | None = None
+        self._has_told = False
         self._trouble = ""
         self._address = self._entrance.address or address_of(at.listener)
+        self._link = self._entrance.link or self._address
+        self._operator = hash_of(at.api_keys.operator)
         self._edge = Edge(self._target, leader_tls(options))
         self._warm: WarmWorld | None = None
 
     async def run(self, ending: asyncio.Event) -> None:
-        """Follow and lead by turns until the end, and answer all the while."""
+        """Follow and lead by turns until the end, and answer all the while.
+
+        Raises:
+            StorageError: another process is reached at the same address as this one.
+        """
         async with aclosing(self._edge), self._answering():
             try:
                 while not ending.is_set():
@@ -174,12 +189,12 @@ class SharedProcess:
             StorageError: the database does not answer, or the copy has fallen too far behind.
         """
         leader = self._leader
-        if leader is None or not leader.operator_hash:
+        if leader is None or not leader.operator_hashes:
             return
         self._warm = None
         settings = replace(
             sim_settings(self._options, self._api_keys),
-            operator_hash=leader.operator_hash,
+            operator_hash=leader.operator_hashes[0],
             address=self._address,
         )
         feed = JournalFeed(self._place)
@@ -188,6 +203,7 @@ class SharedProcess:
         try:
             await asyncio.to_thread(feed.open)
             async with open_copy(database, feed, self._clock, settings) as copy:
+                copy.service.owner_hashes = frozenset(leader.operator_hashes)
                 await self._answer_from(copy)
         finally:
             database.close()
@@ -217,8 +233,13 @@ class SharedProcess:
                 self._report_trouble("")
                 return True
             leader = await asyncio.to_thread(self._leadership.leader)
+            if leader is not None:
+                self._check_address(leader)
+                await self._bring_key(leader)
             if leader is not None and leader.silent_s > SILENT_S:
                 await asyncio.to_thread(self._leadership.end_silent)
+        except SameAddressError:
+            raise
         except StorageError as error:
             self._leader = None
             self._figures.turn(Role.WAITING)
@@ -232,6 +253,38 @@ class SharedProcess:
         has_leader = self._target() is not None
         self._figures.turn(Role.STANDING_BY if has_leader else Role.STARTING)
         return False
+
+    def _check_address(self, leader: Leader) -> None:
+        """Refuse to go on beside a leader that is reached where this process is.
+
+        What it were to forward there would come back. A leader of before, in whose place this
+        process was started, falls silent meanwhile.
+
+        Raises:
+            SameAddressError: there is such a leader.
+        """
+        now = self._clock.monotonic()
+        if answers_at(leader) != self._link:
+            self._same_since = None
+        elif self._same_since is None:
+            self._same_since = now
+        elif now - self._same_since > SILENT_S + AGAIN_S:
+            raise SameAddressError(
+                f"{leader.holder} leads {self._place}, and says that it is reached at "
+                f"{self._link}, as this process does"
+            )
+
+    async def _bring_key(self, leader: Leader) -> None:
+        """Have the operator's key of this process open the world, once."""
+        if not leader.operator_hashes or self._operator in leader.operator_hashes:
+            return
+        kept = await asyncio.to_thread(self._leadership.add_operator, self._operator)
+        if self._operator not in kept and not self._has_told:
+            self._has_told = True
+            self._notify(
+                f"the operator's key of this folder opens nothing in {self._place}: "
+                f"{OPERATORS_MAX} others do; copy keys.json of another process"
+            )
 
     def _may_try(self) -> bool:
         return may_lead(self._leader, has_room=self.has_room())
@@ -259,10 +312,10 @@ class SharedProcess:
             async with asyncio.TaskGroup() as tasks:
                 # From the first moment on: a long journal takes its time to be read.
                 beating = tasks.create_task(beat(self._leadership, self._clock))
-                async with self._serving() as address:
-                    epoch = self._leadership.epoch
+                async with self._serving() as service:
+                    epoch, address = self._leadership.epoch, self._address
                     self._notify(f"leading {self._place} (epoch {epoch}), answering at {address}")
-                    await self._over(ending)
+                    await self._over(ending, service)
                 beating.cancel()
         except* StorageError as ended:
             # What was not committed was not answered.
@@ -274,21 +327,22 @@ class SharedProcess:
             self._figures.turn(Role.STARTING)
             await asyncio.to_thread(self._leadership.close)
 
-    async def _over(self, ending: asyncio.Event) -> None:
+    async def _over(self, ending: asyncio.Event, service: Service) -> None:
         """Wait for the end, or until another process is to lead."""
         while not self._hands_over and not await ends_within(ending, TRY_S):
-            pass
+            # A process that follows may have brought its own since.
+            service.owner_hashes = frozenset(self._leadership.operator_hashes)
 
     @asynccontextmanager
-    async def _serving(self) -> AsyncGenerator[str]:
+    async def _serving(self) -> AsyncGenerator[Service]:
         """The service of the world, open to callers."""
         warm, self._warm = self._warm, None
         leadership, options = self._leadership, self._options
-        operator = await asyncio.to_thread(
-            leadership.operator_hash, hash_of(self._api_keys.operator)
-        )
+        operators = await asyncio.to_thread(leadership.add_operator, self._operator)
         settings = replace(
-            sim_settings(options, self._api_keys), operator_hash=operator, address=self._address
+            sim_settings(options, self._api_keys),
+            operator_hash=operators[0],
+            address=self._address,
         )
         path = options.data_dir / WORLD_FILE
         database = SharedDatabase(self._place, leadership, path)
@@ -297,14 +351,14 @@ class SharedProcess:
             if warm is not None:
                 warm = await caught_up(database, warm)
             async with open_sim(database, self._clock, settings, warm=warm) as sim:
-                address = self._address
+                sim.service.owner_hashes = frozenset(operators)
                 sim.service.leader, sim.service.epoch = holder_name(), leadership.epoch or 0
                 store = sim.service.world_store
                 self._edge.lead(sim.app, lambda: store.seq)
                 try:
                     self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
-                    await asyncio.to_thread(leadership.publish, self._entrance.link or address)
-                    yield address
+                    await asyncio.to_thread(leadership.publish, self._link)
+                    yield sim.service
                 finally:
                     self._edge.lead(None)
         finally:

@@ -263,6 +263,9 @@ def _of_network(arguments: argparse.Namespace) -> dict[str, Any]:
     names: str = arguments.public_name or ""
     return {
         "host": arguments.host or "",
+        "address": arguments.address or "",
+        "agents_max": arguments.agents_max,
+        "log_json": bool(arguments.log_json),
         "tls_cert": arguments.tls_cert,
         "tls_key": arguments.tls_key,
         "trusted_proxy": arguments.trusted_proxy or "",

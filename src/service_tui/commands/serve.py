@@ -14,7 +14,7 @@ from service_tui.app import attached
 from service_tui.app.closed import explain_closed_desk
 from service_tui.app.forward import forwarding
 from service_tui.app.histories import day
-from service_tui.app.network import check_network, entrance_on
+from service_tui.app.network import check_network, entrance_on, with_address
 from service_tui.app.options import Options
 from service_tui.app.output import OutputError, print_lines
 from service_tui.app.ownership import BACK_UP_S, DirectoryOwner, own_directory
@@ -62,6 +62,12 @@ def serve(
         DeskClosedError: the data directory cannot be used; gives the reason and the fix.
     """
     check_network(options)
+    options = with_address(options)
+    if options.log_json:
+        # Imported here: a start loads no more than it needs.
+        from service_tui.app.logfile import log_to_output  # noqa: PLC0415
+
+        log_to_output()
     host = HOST if options.host in {"", "localhost"} else options.host
     with bind_named(options.listen or 0, "--port", host) as listener, explain_closed_desk():
         asyncio.run(_until_signalled(options, listener, beside))
@@ -82,7 +88,7 @@ async def _until_signalled(
         from service_tui.commands.worlds import run_worlds  # noqa: PLC0415
 
         run = run_worlds if options.worlds else run_shared
-        await run(options, listener, ending, _print_lines)
+        await run(options, listener, ending, _saying(options))
 
 
 class Turn(Enum):
@@ -142,7 +148,7 @@ async def _own(
     ):
         watched = took(owner.sim)
         service = owner.sim.service
-        _print_lines(
+        _saying(options)(
             f"serving {address}",
             f"  play money only; data in {options.data_dir}",
             f"  world: {_what(service.world)}, speed {service.world.speed}x; "
@@ -206,7 +212,7 @@ async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.E
     if holder is None:
         return
     here = address_of(listener)
-    _print_lines(
+    _saying(options)(
         f"serving {here}",
         f"  {options.data_dir} is owned by {holder.describe()}, which serves {holder.address}:",
         "  this port forwards there, with its world, plan and limits, and takes over when it ends",
@@ -232,6 +238,16 @@ def _how_to_register(address: str, *, invited: bool = False) -> tuple[str, ...]:
         f"  {call} -H 'Content-Type: application/json' -d '{example}'",
         "claim and manage agents in a console on the same data directory; ctrl+c ends this",
     )
+
+
+def _saying(options: Options) -> Callable[..., None]:
+    """What shows lines at the terminal; where that takes objects alone, the log has them."""
+    return _log_lines if options.log_json else _print_lines
+
+
+def _log_lines(*lines: str) -> None:
+    for one in lines:
+        log.info("%s", one.strip())
 
 
 def _print_lines(*lines: str) -> None:

@@ -15,7 +15,7 @@ from service_tui.app.shared_desk import Notify, ServedWorld, SharedProcess, hold
 from service_tui.app.signals import ends_within
 from service_tui.clock import SystemClock
 from service_tui.credentials.api_keys import desk_keys
-from service_tui.server.http.loopback import address_of, bind_named
+from service_tui.server.http.loopback import HOST, address_of, bind_named
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.connection import WorldPlace
@@ -140,4 +140,5 @@ async def run_worlds(
 
 def _next(options: Options, number: int) -> socket.socket:
     """The port of a further world: the next one, or any where the first one is any."""
-    return bind_named(options.listen + number if options.listen else 0, "--port")
+    host = HOST if options.host in {"", "localhost"} else options.host
+    return bind_named(options.listen + number if options.listen else 0, "--port", host)

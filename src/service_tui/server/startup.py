@@ -45,6 +45,7 @@ class SimSettings:
 
     `topics` are what its markets are about; a world that exists goes on with the same ones. With a
     `history` a new world runs on it, and no other world is opened.
+    `agents_max` is the most agents of the world, None: as many as the plan allows each account.
     `operator_hash` is that of the operator's key where the key itself is another process's.
     `plan` is that of new agents in this run; None takes the one that was chosen last, else Pro.
     Without `limits` nobody waits for rates, daily counts or cooldowns; amounts keep their bounds.
@@ -65,6 +66,7 @@ class SimSettings:
     operator_key: str = field(default="", repr=False)
     operator_hash: str = ""
     limits: bool = True
+    agents_max: int | None = None
     signal_ttl_s: float = SIGNAL_TTL_S
     exchange: ExchangeVersion = ExchangeVersion.V1
     webhook_secrets: SecretStore = field(default_factory=MemorySecrets, repr=False)
@@ -174,6 +176,7 @@ def service_on(
         plan=settings.plan or world_store.world.plan or Plan.PRO,
         repeats=Repeats(Answers(database), []),
         limits=settings.limits,
+        agents_max=settings.agents_max,
         signal_ttl_s=settings.signal_ttl_s,
         exchange=settings.exchange,
         skill_folders=(database.path.parent / SKILLS, BUNDLED),

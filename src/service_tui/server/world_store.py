@@ -96,6 +96,8 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         self._written_seq = seq
         self._is_ahead = self._is_unsure = False
         self._refusals = 0
+        self.writes_refused = 0
+        """How often no change was taken, since the disk or the database took one last."""
         self.is_halt_due = False
         self._reading_back = asyncio.Lock()
 
@@ -122,6 +124,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             self.check_whole()
         except StorageError as error:
             # Memory has what was not written, and will not be.
+            self.writes_refused += 1
             self._distrust(error)
             raise
         rows = [row for event in events for row in self._rows(event)]
@@ -140,6 +143,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             self._distrust(error)
             self.check_whole()
         if rows:
+            self.writes_refused = 0
             # Of what is written at the same moment the first to be told may not be the first row.
             self._written_seq = max(self._written_seq, rows[-1].seq)
         heads = [row.seq for row in rows if row.kind not in REPEATED]
@@ -228,6 +232,7 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         """
         self._database.check()
         if self._failed is not None:
+            self.writes_refused += 1
             # Raised again and again: without this each time would hang on to another call.
             raise self._failed.with_traceback(None)
 

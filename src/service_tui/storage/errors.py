@@ -105,6 +105,10 @@ class UnreadableDirectoryError(StorageError):
     """The data directory, or a file in it, is not ours alone to write."""
 
 
+class SameAddressError(StorageError):
+    """Two processes of a shared desk say that they are reached at one address."""
+
+
 class NewerSchemaError(StorageError):
     """A newer program wrote this database; nothing was written to it."""
 

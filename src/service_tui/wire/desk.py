@@ -82,9 +82,11 @@ class DeskAgentBody(WireModel):
 
 
 class AccountBody(WireModel):
-    """The account: one operator, and every agent of this service. `plan` is what new agents get.
+    """The account of the person who asks. `plan` is what new agents get.
 
-    The console's own agent is none of those that are counted, nor are those that are retired.
+    What is nobody's counts for the owner, whose `agents_max` is that of the world where the service
+    was started with one. The console's own agent is none of those that are counted, nor are those
+    that are retired.
     """
 
     plan: Plan

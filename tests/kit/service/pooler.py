@@ -4,6 +4,7 @@ It speaks as much of the protocol as that takes. Like the usual ones it lets a c
 with a number of a session that it made up.
 """
 
+import random
 import socket
 import socketserver
 import struct
@@ -48,20 +49,39 @@ class Session:
 
 
 class Pooler(socketserver.ThreadingTCPServer):
-    """One session for all clients, or one for each, on a port of loopback."""
+    """Some sessions for all clients, or one for each client, on a port of loopback.
+
+    Of several, each transaction is given any that is free, as of a pooler with other work.
+    """
 
     daemon_threads = True
 
-    def __init__(self, server: Postgres, *, keeps_sessions: bool) -> None:
+    def __init__(self, server: Postgres, *, keeps_sessions: bool, sessions: int = 1) -> None:
         super().__init__(("127.0.0.1", 0), _Client)
         self.folder = server.folder
         self.keeps_sessions = keeps_sessions
-        self.shared = Session(self.folder)
-        self.turn = threading.Lock()
+        self.shared = [Session(self.folder) for _ in range(sessions)]
+        self.told = self.shared[0].told
+        self._free = list(self.shared)
+        self._is_free = threading.Condition()
+        self._chance = random.Random(7)
 
     @property
     def url(self) -> str:
         return f"postgresql://{USER}@127.0.0.1:{self.server_address[1]}/postgres"
+
+    def take(self) -> Session:
+        """Any session that is free."""
+        with self._is_free:
+            while not self._free:
+                self._is_free.wait()
+            return self._free.pop(self._chance.randrange(len(self._free)))
+
+    def give(self, session: Session) -> None:
+        """Take a session back after its transaction."""
+        with self._is_free:
+            self._free.append(session)
+            self._is_free.notify()
 
 
 class _Client(socketserver.BaseRequestHandler):
@@ -72,13 +92,13 @@ class _Client(socketserver.BaseRequestHandler):
         with suppress(OSError):
             while _beginning(line) != _VERSION_3:
                 line.sendall(b"N")
-            line.sendall(_LET_IN + pooler.shared.told + _MADE_UP + _READY)
+            line.sendall(_LET_IN + pooler.told + _MADE_UP + _READY)
             _serve(line, pooler)
 
 
 def _serve(line: socket.socket, pooler: Pooler) -> None:
     own = Session(pooler.folder) if pooler.keeps_sessions else None
-    is_open, sent = False, b""
+    is_open, sent, lent = False, b"", None
     try:
         while True:
             kind, whole = _message(line)
@@ -87,19 +107,19 @@ def _serve(line: socket.socket, pooler: Pooler) -> None:
             sent += whole
             if kind not in {b"Q", b"S"}:
                 continue
-            if own is None and not is_open:
-                pooler.turn.acquire()
-            said, is_open = (own or pooler.shared).answer(sent)
-            if own is None and not is_open:
-                pooler.turn.release()
+            session = own or lent or pooler.take()
+            said, is_open = session.answer(sent)
+            lent = None if own is not None or not is_open else session
+            if own is None and lent is None:
+                pooler.give(session)
             line.sendall(said)
             sent = b""
     finally:
         if own is not None:
             own.line.close()
-        elif is_open:
-            pooler.shared.answer(b"Q" + struct.pack("!i", 13) + b"ROLLBACK\0")
-            pooler.turn.release()
+        elif lent is not None:
+            lent.answer(b"Q" + struct.pack("!i", 13) + b"ROLLBACK\0")
+            pooler.give(lent)
 
 
 def _beginning(line: socket.socket) -> int:
@@ -125,9 +145,9 @@ def _exactly(line: socket.socket, count: int) -> bytes:
 
 
 @contextmanager
-def pooled(server: Postgres, *, keeps_sessions: bool) -> Generator[str]:
+def pooled(server: Postgres, *, keeps_sessions: bool, sessions: int = 1) -> Generator[str]:
     """The address of a pooler before a server."""
-    with Pooler(server, keeps_sessions=keeps_sessions) as pooler:
+    with Pooler(server, keeps_sessions=keeps_sessions, sessions=sessions) as pooler:
         thread = threading.Thread(target=pooler.serve_forever, daemon=True)
         thread.start()
         try:
@@ -135,4 +155,5 @@ def pooled(server: Postgres, *, keeps_sessions: bool) -> Generator[str]:
         finally:
             pooler.shutdown()
             thread.join()
-            pooler.shared.line.close()
+            for session in pooler.shared:
+                session.line.close()

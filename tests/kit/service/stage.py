@@ -128,6 +128,7 @@ async def open_stage(  # noqa: PLR0913  (each has its default)
     webhooks: WebhookParts | None = None,
     ends_with_snapshot: bool = False,
     recorded: Options | None = None,
+    agents_max: int | None = None,
 ) -> AsyncGenerator[Stage]:
     """A service in a directory, in manual time.
 
@@ -145,6 +146,7 @@ async def open_stage(  # noqa: PLR0913  (each has its default)
         plan=plan,
         speed=speed,
         operator_key=OPERATOR,
+        agents_max=agents_max,
         webhook_post=webhooks.post,
         webhook_secrets=webhooks.secrets,
     )

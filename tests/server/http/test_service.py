@@ -63,14 +63,16 @@ def test_a_person_trades_with_the_agent_of_the_own_console() -> None:
 
 def test_peoples_own_agents_and_retired_ones_take_no_place_of_the_plan() -> None:
     one = service(Plan.PRO)
-    assert one.agents_count() == 1
+    assert (one.agents_count(), one.agents_count("ann")) == (0, 1)
     one.check_slot()
     joined(one.world, "dora")
-    assert one.agents_count() == 2
+    assert (one.agents_count(), one.agents_count("ann")) == (1, 1)
 
 
 def test_a_full_account_says_how_many_its_plan_allows() -> None:
     one = service()
+    one.check_slot()
+    joined(one.world, "dora")
     with pytest.raises(Denied) as refused:
         one.check_slot()
     body: Any = refused.value.body
@@ -78,7 +80,7 @@ def test_a_full_account_says_how_many_its_plan_allows() -> None:
     assert body.error == "the account has its one agent"
     service(limits=False).check_slot()
     many = service(Plan.PRO)
-    for number in range(9):
+    for number in range(10):
         joined(many.world, f"n{number}")
     with pytest.raises(Denied) as refused:
         many.check_slot()

@@ -360,11 +360,11 @@ async def test_who_comes_back_is_neither_retired_nor_suspended_and_needs_a_slot(
     one = service()
     one.world.agents["ada"].change({"retired": True, "suspended": True})
     slots: list[str] = []
-    monkeypatch.setattr(type(one), "check_slot", lambda _: slots.append("checked"))
+    monkeypatch.setattr(type(one), "check_slot", lambda _, person: slots.append(person))
     await patched(one, **fields)
-    assert (changed(one), slots) == ([("ada", {"retired": False, "suspended": False})], ["checked"])
+    assert (changed(one), slots) == ([("ada", {"retired": False, "suspended": False})], [""])
 
-    def full(_: object) -> None:
+    def full(_: object, _person: str) -> None:
         raise Denied(403, cast("Any", None))
 
     one = service()
@@ -509,11 +509,12 @@ async def test_a_plan_that_the_disk_does_not_take_is_not_in_force() -> None:
 async def test_agents_are_listed_in_the_order_of_their_registration() -> None:
     one = service("bea", "ada")
     # The owner is who opens the own agent; others have a console's agent of their own.
-    body = await desk.list_agents(request_of(one, Person("owner", PersonRole.OWNER)))
+    owner = Person("owner", PersonRole.OWNER)
+    body = await desk.list_agents(request_of(one, owner))
     assert [(row.agent_id, row.is_own) for row in body.agents] == [
         ("own", True), ("bea", False), ("ada", False),
     ]  # fmt: skip
-    assert body.account == await desk.account(request_of(one))
+    assert body.account == await desk.account(request_of(one, owner))
 
 
 # -- a row --------------------------------------------------------------------------------------

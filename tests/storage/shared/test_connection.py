@@ -15,7 +15,13 @@ from service_tui.storage.errors import StorageBusyError, StorageError, StorageFu
 from service_tui.storage.shared.connection import Raw, SharedConnection, SharedPort, WorldPlace
 from service_tui.storage.shared.errors import NotLeadingError, as_shared_error, shared_error
 from service_tui.storage.shared.feed import FEED_ROWS_MAX, JournalFeed
-from service_tui.storage.shared.leadership import CERTAIN_S, SILENT_S, Leader, Leadership
+from service_tui.storage.shared.leadership import (
+    CERTAIN_S,
+    OPERATORS_MAX,
+    SILENT_S,
+    Leader,
+    Leadership,
+)
 from service_tui.storage.shared.statements import translated
 
 PLACE = WorldPlace("postgresql://eve@db.example/desk", "north")
@@ -470,15 +476,15 @@ def test_what_a_leader_says_is_about_its_own_epoch() -> None:
 
 def test_the_hash_that_is_kept_is_the_one_that_counts() -> None:
     lead = Lead(Line([[("first",)]]))
-    assert lead.way().operator_hash("mine") == "first"
-    assert lead.line.asked[-1][1] == ["mine"]
+    assert lead.way().add_operator("mine") == ("first",)
+    assert lead.line.asked[-1][1] == ["mine", "mine", OPERATORS_MAX, "mine"]
 
 
 @pytest.mark.parametrize(
     ("row", "found"),
     [
-        ((8, "b", "http://a", 0.5, "h"), Leader(8, "b", "http://a", 0.5, "h")),
-        ((8, "b", None, 0.5, ""), Leader(8, "b", None, 0.5)),
+        ((8, "b", "http://a", 0.5, "h i"), Leader(8, "b", "http://a", 0.5, ("h", "i"))),
+        ((8, "b", None, 0.5, None), Leader(8, "b", None, 0.5)),
         ((0, "", None, 0.5, ""), None),
     ],
 )

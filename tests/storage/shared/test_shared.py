@@ -28,8 +28,8 @@ from service_tui.storage.errors import (
 from service_tui.storage.journal import History, JournalRow, JournalStore, Snapshot
 from service_tui.storage.shared.connection import Raw, WorldPlace, connect
 from service_tui.storage.shared.database import SharedDatabase
-from service_tui.storage.shared.errors import NotLeadingError
-from service_tui.storage.shared.leadership import CERTAIN_S, SILENT_S, Leadership
+from service_tui.storage.shared.errors import NotLeadingError, as_shared_error
+from service_tui.storage.shared.leadership import CERTAIN_S, OPERATORS_MAX, SILENT_S, Leadership
 from service_tui.storage.shared.roll import Roll
 from service_tui.storage.shared.schema import VERSION, ensure, worlds_in
 from service_tui.storage.shared.server_settings import (
@@ -219,9 +219,22 @@ def test_only_a_silent_leader_is_ended_by_another(place: WorldPlace) -> None:
     second.close()
 
 
-def test_the_first_process_brings_the_operators_key(place: WorldPlace) -> None:
+def test_each_process_brings_an_operators_key_up_to_a_bound(place: WorldPlace) -> None:
     mine = leadership(place)
-    assert (mine.operator_hash("a"), mine.operator_hash("b")) == ("a", "a")
+    assert taken_over(mine) == 1
+    for name in ("a", "b", "a"):
+        found = mine.add_operator(name)
+    assert found == ("a", "b")
+    for number in range(OPERATORS_MAX):
+        found = mine.add_operator(f"{number}")
+    assert (len(found), found[:3]) == (OPERATORS_MAX, ("a", "b", "0"))
+    # The leader learns of the others' with its next beat.
+    other = leadership(place)
+    written(place, "UPDATE world SET operator_hash = 'a' RETURNING 1")
+    other.add_operator("c")
+    mine.beat()
+    assert mine.operator_hashes == ("a", "c")
+    other.close()
     mine.close()
 
 
@@ -492,6 +505,15 @@ def test_a_database_of_another_encoding_is_refused_in_a_sentence(
     assert ensure(place, any_encoding=True)
 
 
+def test_what_the_database_refused_is_said_in_its_own_words(place: WorldPlace) -> None:
+    with (
+        connect(place, "test") as raw,
+        pytest.raises(StorageError, match=r'refused; .* \(column "heron" does not exist\)$'),
+        as_shared_error(),
+    ):
+        raw.execute(b"SELECT heron")
+
+
 def test_a_pooler_that_keeps_no_sessions_is_refused_in_a_sentence(slow: Postgres) -> None:
     with pooled(slow, keeps_sessions=False) as url:
         place = WorldPlace(url, "behind_one")
@@ -504,6 +526,17 @@ def test_a_pooler_that_keeps_no_sessions_is_refused_in_a_sentence(slow: Postgres
     assert ensure(direct)
 
 
+def test_a_pooler_that_has_other_work_is_refused_each_time(slow: Postgres) -> None:
+    direct = WorldPlace(slow.url, "behind_busy")
+    with pooled(slow, keeps_sessions=False, sessions=4) as url:
+        place = WorldPlace(url, "behind_busy")
+        for _ in range(20):
+            with pytest.raises(StorageError, match="a pooler stands before the database"):
+                ensure(place)
+        assert "behind_busy" not in worlds_in(direct)
+    assert ensure(direct)
+
+
 async def test_a_pooler_that_keeps_sessions_is_as_good_as_none(
     slow: Postgres, tmp_path: Path
 ) -> None:
@@ -512,6 +545,12 @@ async def test_a_pooler_that_keeps_sessions_is_as_good_as_none(
         with leading(place, tmp_path) as database:
             await JournalStore(database).append([row(1, TEXT)])
             assert [kept.body for kept in JournalStore(database).rows_after(0)] == [TEXT]
+            # What another process has to end is in the database, not in the pooler.
+            assert written(
+                place,
+                "UPDATE world SET version = version RETURNING "
+                "(SELECT count(*) FROM pg_stat_activity WHERE pid IN (lock_pid, writer_pid))",
+            ) == [(2,)]
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,8 @@ class Access:
 
     def _by_key(self, service: Service, key: str) -> Person | None:
         """The person of a key; None for an unknown key."""
-        if hmac.compare_digest(hash_of(key), self._operator_key_hash):
+        sent = hash_of(key)
+        if hmac.compare_digest(sent, self._operator_key_hash) or sent in service.owner_hashes:
             return THE_OWNER
         return service.people.by_key(key)
 

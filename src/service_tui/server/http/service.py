@@ -26,7 +26,7 @@ from service_tui.server.webhooks.courier import Courier
 from service_tui.server.world_store import WorldStore
 from service_tui.signing.book import ExchangeVersion
 from service_tui.storage.world_database import WriteConnection
-from service_tui.terms import SIGNAL_TTL_S, Plan
+from service_tui.terms import SIGNAL_TTL_S, Plan, counted
 from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
@@ -54,11 +54,13 @@ class Service:
     `source_sums` is what each source of trades has come to. `repeats` knows the calls that came
     before, `courier` and `reported` what others are told. `rates` and `challenges` count calls and
     wait for signatures; `claim_codes`, `sol_quotes` and `copying` are open for a moment only.
+    `agents_max` is the most agents of the world, None: no more than the plan allows each account.
     `limits`: rates, daily counts and cooldowns bind. `is_scripted`: somebody else moves the tape.
     `people` operate the world with keys of their own. With `needs_invitation` an agent registers by
     one of the `invitations` alone. `world_name` is what the world is called. `presence` is who has
     called lately. `leader` and `epoch` name the process of a shared desk that answers.
-    `follows`: another process leads the world; this one only answers reads.
+    `follows`: another process leads the world; this one only answers reads. `owner_hashes` are
+    those of the operator's keys that other processes of a shared desk have brought.
     """
 
     world_store: WorldStore
@@ -75,6 +77,7 @@ class Service:
     reported: ReportedPnl = field(default_factory=ReportedPnl)
     skill_folders: tuple[Path, ...] = ()
     limits: bool = True
+    agents_max: int | None = None
     signal_ttl_s: float = SIGNAL_TTL_S
     rates: Rates = field(default_factory=Rates)
     challenges: LinkChallenges = field(default_factory=LinkChallenges)
@@ -93,6 +96,7 @@ class Service:
     leader: str = ""
     epoch: int = 0
     follows: bool = False
+    owner_hashes: frozenset[str] = frozenset()
 
     def subscribe(self, after: int | None = None) -> Subscription:
         """What happens from now on, or after the event with this number; see `events`."""
@@ -131,31 +135,68 @@ class Service:
         is_here = person is None or person.name == OWNER
         return (self.operator_agent or "") if is_here else ""
 
-    def agents_count(self) -> int:
-        """Agents that count against the plan of the account."""
+    def agents_count(self, person: str = OWNER) -> int:
+        """Agents that count against the plan of a person's account; nobody's are the owner's."""
+        return sum((one.settings.owner or OWNER) == person for one in self._counted())
+
+    def agents_bound(self, person: str = OWNER) -> int:
+        """Most agents of a person's account."""
+        # ours: the spec counts by account, and a person of a shared desk is one. The owner decides
+        # how many the world has, and holds what is nobody's.
+        if person == OWNER and self.agents_max is not None:
+            return self.agents_max
+        return PLANS[self.plan].agents
+
+    def _counted(self) -> list[Agent]:
         # ours: all but people's own, or the Free plan's single agent would be the console.
-        return sum(
-            agent_id != self.operator_agent
+        return [
+            agent
+            for agent_id, agent in self.world.agents.items()
+            if agent_id != self.operator_agent
             and not agent.settings.retired
             and not agent.settings.console_of
-            for agent_id, agent in self.world.agents.items()
-        )
+        ]
 
-    def check_slot(self) -> None:
-        """Refuse one agent more than the plan allows.
+    def check_slot(self, person: str = "") -> None:
+        """Refuse one agent more than the world or a person's plan allows.
+
+        Args:
+            person: whose it is to be; empty for nobody's.
+
+        Raises:
+            Denied: 403 where the world or the account is full, unless the limits are off.
+        """
+        if not self.limits:
+            return
+        if self.agents_max is not None and len(self._counted()) >= self.agents_max:
+            raise denied(
+                403,
+                f"the world has its {_agents(self.agents_max)}",
+                "retire an agent (service-tui agent retire NAME), or start the service with a "
+                "larger --agents-max",
+            )
+        self.check_account(person)
+
+    def check_account(self, person: str) -> None:
+        """Refuse one agent more than a person's plan allows.
 
         Raises:
             Denied: 403 where the account is full, unless the limits are off.
         """
-        allowed = PLANS[self.plan].agents
-        if self.limits and not self.agents_count() < allowed:
-            agents = "one agent" if allowed == 1 else f"{allowed} agents"
-            raise denied(
-                403,
-                f"the account has its {agents}",
-                "retire an agent (service-tui agent retire NAME), choose a larger plan in the "
-                "console, or start the service with a larger --plan",
-            )
+        name = person or OWNER
+        bound = self.agents_bound(name)
+        if not self.limits or self.agents_count(name) < bound:
+            return
+        if name == OWNER:
+            why = f"the account has its {_agents(bound)}"
+        else:
+            why = f"{name} has the {_agents(bound)} of the {self.plan.value} plan"
+        raise denied(
+            403,
+            why,
+            "retire an agent (service-tui agent retire NAME), choose a larger plan in the "
+            "console, or start the service with a larger --plan",
+        )
 
 
 @dataclass(slots=True)
@@ -270,3 +311,7 @@ StreamHandler = Callable[[RequestContext, int | None], Subscription]
 
 Handler = Callable[[RequestContext], Awaitable[WireModel]]
 Routes = Mapping[Endpoint[WireModel], Handler]
+
+
+def _agents(count: int) -> str:
+    return "one agent" if count == 1 else counted(count, "agent")

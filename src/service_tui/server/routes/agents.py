@@ -54,7 +54,7 @@ async def register(request: RequestContext) -> RegisterBody:
     body = request.body_as(RegisterRequest)
     service = request.service
     invitation = _invitation_of(request, body)
-    service.check_slot()
+    service.check_slot("" if invitation is None else invitation.person)
     refuse_lookalike(body.name, (agent.settings.name for agent in request.world.agents.values()))
     key = service.new_key()
     code = service.new_id()

@@ -8,10 +8,10 @@ from service_tui.engine.agents.agents import Agent, status_of
 from service_tui.engine.books.resting import cancel_all
 from service_tui.engine.books.venues import REAL
 from service_tui.engine.events import Event, KeyRotated, PlanSet
-from service_tui.engine.limits import PLANS
 from service_tui.server.claim.codes import TRIES
 from service_tui.server.events.listeners import Subscription
 from service_tui.server.http.access import check_role, hash_of
+from service_tui.server.http.people.roster import OWNER
 from service_tui.server.http.refusals import denied
 from service_tui.server.http.service import RequestContext, Routes, StreamHandler
 from service_tui.server.projections.buy_limits import buy_limits_body
@@ -118,10 +118,12 @@ def _venue_row(request: RequestContext, agent: Agent, venue: Venue) -> DeskVenue
 
 
 def account_body(request: RequestContext) -> AccountBody:
-    """The account as it is."""
-    plan = request.service.plan
+    """The account of the person who asks, as it is."""
+    service, person = request.service, request.operator.name
     return AccountBody(
-        plan=plan, agents_count=request.service.agents_count(), agents_max=PLANS[plan].agents
+        plan=service.plan,
+        agents_count=service.agents_count(person),
+        agents_max=service.agents_bound(person),
     )
 
 
@@ -186,15 +188,27 @@ def _retirement(
     comes_back = retires is False or patch.get("suspended") is False
     if not comes_back or not agent.settings.retired:
         return {}
-    request.service.check_slot()
+    request.service.check_slot(agent.settings.owner)
     return {"retired": False, "suspended": False}
 
 
 async def claim_agent(request: RequestContext) -> DeskAgentBody:
     """Claim an agent, from the console and without a code."""
     agent = _named(request)
+    _check_claim(request, agent)
     await request.write(owned(request.world, agent, request.operator.name, request.now))
     return agent_row(request, _named(request))
+
+
+def _check_claim(request: RequestContext, agent: Agent) -> None:
+    """Refuse to give nobody's agent to a person whose account is full.
+
+    Raises:
+        Denied: 403 where it is.
+    """
+    person = request.operator.name
+    if not agent.settings.claimed and not agent.settings.owner and person != OWNER:
+        request.service.check_account(person)
 
 
 async def claim_code(request: RequestContext) -> ClaimCodeBody:
@@ -209,6 +223,7 @@ async def claim_code(request: RequestContext) -> ClaimCodeBody:
     agent, service = _named(request), request.service
     if agent.settings.claimed:
         raise denied(409, "this agent is claimed already", "nothing is left to do")
+    _check_claim(request, agent)
     made = service.claim_codes.make(
         agent.agent_id,
         int(service.new_id(), 16),

@@ -26,6 +26,7 @@ from service_tui.storage.world_database import Rows
 Raw = psycopg.Connection[tuple[object, ...]]
 
 _WORLD: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+_PORT: Final = 5432
 _SCHEMES: Final = ("postgresql", "postgres")
 _TIMEOUTS: Final[Mapping[str, int]] = {
     "connect_timeout": 5,
@@ -40,6 +41,9 @@ SPLIT_SESSIONS: Final = (
     "a pooler stands before the database and gives each transaction another session, and the lead "
     "of a world belongs to one; set its pool_mode to session, or name the database itself"
 )
+
+_ROUNDS: Final = 24
+"""How often a pooler is asked for the session of a connection: the busier, the less one tells."""
 
 _ENCODING: Final = "UTF8"
 """The encoding of texts, whatever the role, the address or `PGCLIENTENCODING` request."""
@@ -118,6 +122,18 @@ class WorldPlace:
         return int.from_bytes(digest[:8], signed=True)
 
 
+def host_of(url: str) -> tuple[str, int]:
+    """The host of a database's address, empty or a folder for one on this machine, and the port."""
+    try:
+        parts = conninfo.conninfo_to_dict(url)
+        host = str(parts.get("hostaddr") or parts.get("host") or "")
+        # Several may be named: they are of one network.
+        port = str(parts.get("port") or _PORT)
+        return host.partition(",")[0], int(port.partition(",")[0])
+    except (ValueError, psycopg.Error):
+        return "", _PORT
+
+
 class _TextDumper(StrDumper):
     """Replaces NUL in texts, which PostgreSQL does not store: a search for one finds no row."""
 
@@ -171,17 +187,25 @@ def refuse_split_sessions(place: WorldPlace, raw: Raw) -> None:
     Raises:
         StorageError: there is such a pooler; gives the fix.
     """
-    session = _session_of(raw)
+    session = session_of(raw)
     if session == raw.info.backend_pid:
         return
     # The process id that was shown at connecting is not that of the session: there is a pooler. If
-    # it splits sessions, a second connection is given the session of the first, which is idle now.
-    with connect(place, "schema") as other, as_shared_error(), other.transaction():
-        if _session_of(other) == session or _session_of(raw) != session:
+    # it splits sessions, a second connection is given the session of the first, which is idle now,
+    # or the first one another. With other work for the pooler that need not be so at once.
+    with connect(place, "schema") as other, as_shared_error():
+        if not all(_keeps_session(raw, other, session) for _ in range(_ROUNDS)):
             raise StorageError(SPLIT_SESSIONS)
 
 
-def _session_of(raw: Raw) -> int:
+def _keeps_session(raw: Raw, other: Raw, session: int) -> bool:
+    """True if a connection is still given its session while another one has a transaction."""
+    with other.transaction():
+        return session_of(other) != session and session_of(raw) == session
+
+
+def session_of(raw: Raw) -> int:
+    """The server's process behind a connection; behind a pooler it is not the one shown. Blocks."""
     row = raw.execute(b"SELECT pg_backend_pid()").fetchone()
     return 0 if row is None else cast("int", row[0])
 

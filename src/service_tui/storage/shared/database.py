@@ -21,6 +21,7 @@ from service_tui.storage.shared.connection import (
     SharedPort,
     WorldPlace,
     connect,
+    session_of,
 )
 from service_tui.storage.shared.errors import NotLeadingError, as_shared_error, shared_error
 from service_tui.storage.shared.feed import CommitNotifier
@@ -147,7 +148,7 @@ class SharedDatabase:
         self._end_notifier()
         raw = connect(self._place, "writer")
         try:
-            leadership.note_writer(raw.info.backend_pid)
+            leadership.note_writer(session_of(raw))
             notifier = self._notifier = CommitNotifier(self._place)
             with as_shared_error():
                 return Writer(SharedPort(raw, epoch, notifier.notify))

@@ -43,6 +43,9 @@ def _named(error: psycopg.Error) -> tuple[type[StorageError], str]:
 
 def _first_line(error: psycopg.Error) -> str:
     """Error text of the server or the driver, in one line; it never contains a password."""
+    if error.diag.message_primary:
+        # The whole text goes on with the place in the statement: its last line is a "^".
+        return error.diag.message_primary.splitlines()[0]
     lines = str(error).strip().splitlines() or [type(error).__name__]
     # Each address that was tried has a line of its own; the last one is the reason.
     text = lines[0] if len(lines) == 1 or "FATAL" in lines[0] else lines[-1]

@@ -27,18 +27,22 @@ CERTAIN_S: Final = 1.4
 """A leader that has not beaten for so long answers nothing: it may be replaced soon."""
 
 
+OPERATORS_MAX: Final = 16
+"""# ours: operator's keys of one world; each process brings that of its folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class Leader:
     """The leader of a world. `address` is None until it serves; `silent_s` since its last renewal.
 
-    `operator_hash` is that of the operator's key of this world, empty before the first leader.
+    `operator_hashes` are those of the operator's keys of this world, none before the first leader.
     """
 
     epoch: int
     holder: str
     address: str | None
     silent_s: float
-    operator_hash: str = ""
+    operator_hashes: tuple[str, ...] = ()
 
 
 class Leadership:
@@ -68,6 +72,9 @@ class Leadership:
         self.epoch: int | None = None
         """The epoch that this process leads; None while another one does."""
 
+        self.operator_hashes: tuple[str, ...] = ()
+        """Of the operator's keys of this world, as the database last named them."""
+
     def try_lead(self) -> int | None:
         """Take the lead if no process has it.
 
@@ -80,10 +87,11 @@ class Leadership:
         begun = self._monotonic()
         with self._call():
             raw = self._connection()
-            (is_ours,) = _one(raw, "SELECT pg_try_advisory_lock(%s)", [self._place.lock_key])
-            if not is_ours:
-                return None
             with raw.transaction():
+                # In one session with the row that names it, whatever stands before the database.
+                (is_ours,) = _one(raw, "SELECT pg_try_advisory_lock(%s)", [self._place.lock_key])
+                if not is_ours:
+                    return None
                 (epoch,) = _one(
                     raw,
                     "UPDATE world SET epoch = epoch + 1, holder = %s, address = NULL, "
@@ -128,11 +136,15 @@ class Leadership:
                 self._lose()
                 raise NotLeadingError("the connection that holds the lead was lost")
             beaten = self._raw.execute(
-                "UPDATE beat SET at = clock_timestamp() WHERE epoch = %s", [self.epoch]
+                "UPDATE beat SET at = clock_timestamp() WHERE epoch = %s "
+                "RETURNING (SELECT operator_hash FROM world)",
+                [self.epoch],
             )
             if beaten.rowcount == 0:
                 self._lose()
                 raise NotLeadingError("another process leads this world")
+            for (kept,) in beaten.fetchall():
+                self.operator_hashes = _hashes(kept)
             self._certain_until = begun + CERTAIN_S
 
     def check(self) -> None:
@@ -151,11 +163,11 @@ class Leadership:
             StorageError: the database does not answer.
         """
         with self._call():
-            epoch, holder, address, silent_s, operator_hash = _one(
+            epoch, holder, address, silent_s, hashes = _one(
                 self._connection(),
                 "SELECT world.epoch, holder, address, "
                 "extract(epoch FROM clock_timestamp() - beat.at)::float8, "
-                "coalesce(operator_hash, '') FROM world, beat",
+                "operator_hash FROM world, beat",
                 [],
             )
         found = Leader(
@@ -163,7 +175,7 @@ class Leadership:
             str(holder),
             None if address is None else str(address),
             cast("float", silent_s),
-            str(operator_hash),
+            _hashes(hashes),
         )
         return found if found.epoch else None
 
@@ -181,16 +193,28 @@ class Leadership:
                 [SILENT_S],
             )
 
-    def operator_hash(self, mine: str) -> str:
-        """The hash of the operator's key for this world: the first process's own one stays."""
+    def add_operator(self, mine: str) -> tuple[str, ...]:
+        """Have the operator's key of this process open the world, beside those of the others.
+
+        Whoever has the address of the database has the world, so that no key need be asked for.
+
+        Args:
+            mine: the hash of the key.
+
+        Returns:
+            The hashes of all that do, the first process's first; at most OPERATORS_MAX.
+        """
         with self._call():
             (kept,) = _one(
                 self._connection(),
-                "UPDATE world SET operator_hash = coalesce(operator_hash, %s) "
-                "RETURNING operator_hash",
-                [mine],
+                "UPDATE world SET operator_hash = CASE WHEN operator_hash IS NULL THEN %s "
+                "WHEN %s = ANY(string_to_array(operator_hash, ' ')) "
+                "OR cardinality(string_to_array(operator_hash, ' ')) >= %s THEN operator_hash "
+                "ELSE operator_hash || ' ' || %s END RETURNING operator_hash",
+                [mine, mine, OPERATORS_MAX, mine],
             )
-        return str(kept)
+        self.operator_hashes = _hashes(kept)
+        return self.operator_hashes
 
     def close(self) -> None:
         """Give up the lead, if any, and the connection, once a call of another thread is over."""
@@ -224,6 +248,11 @@ class Leadership:
                 raise NotLeadingError("the connection that holds the lead was lost")
             self._raw = self._connect(self._place, "lead")
         return self._raw
+
+
+def _hashes(kept: object) -> tuple[str, ...]:
+    """What a world keeps of its operators' keys: hashes with spaces between."""
+    return () if kept is None else tuple(str(kept).split())
 
 
 def _one(raw: Raw, query: str, values: list[object]) -> tuple[object, ...]:

@@ -84,27 +84,31 @@ def ensure(place: WorldPlace, *, upgrade: bool = False, any_encoding: bool = Fal
     with connect(place, "schema") as raw, as_shared_error():
         # Before the lock, which would be left behind in another client's session.
         refuse_split_sessions(place, raw)
-        raw.execute("SELECT pg_advisory_lock(%s)", [MAKING])
-        if not any_encoding:
-            refuse_other_encoding(raw)
-        found = version_of(raw, place)
-        if found is not None:
-            if upgrade and found in _STEPS:
-                _upgrade(raw, found)
-                return True
-            _refuse_other(place, found)
-            return False
+        # A lock of the transaction ends with it, whichever session a pooler gave it.
         with raw.transaction():
-            _create(raw, place)
+            raw.execute("SELECT pg_advisory_xact_lock(%s)", [MAKING])
+            if not any_encoding:
+                refuse_other_encoding(raw)
+            return _made(raw, place, upgrade=upgrade)
+
+
+def _made(raw: Raw, place: WorldPlace, *, upgrade: bool) -> bool:
+    found = version_of(raw, place)
+    if found is None:
+        _create(raw, place)
         return True
+    if upgrade and found in _STEPS:
+        _upgrade(raw, found)
+        return True
+    _refuse_other(place, found)
+    return False
 
 
 def _upgrade(raw: Raw, found: int) -> None:
-    with raw.transaction():
-        for version in range(found, VERSION):
-            for step in _STEPS[version]:
-                raw.execute(step)
-        raw.execute("UPDATE world SET version = %s", [VERSION])
+    for version in range(found, VERSION):
+        for step in _STEPS[version]:
+            raw.execute(step)
+    raw.execute("UPDATE world SET version = %s", [VERSION])
 
 
 def version_of(raw: Raw, place: WorldPlace) -> int | None:
