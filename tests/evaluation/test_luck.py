@@ -11,9 +11,11 @@ from service_tui.evaluation.forecasts import Interval, forecasts_of, skill_score
 from service_tui.evaluation.ledger import MarketResult, results_of
 from service_tui.evaluation.luck import (
     CONTROLS,
+    LuckTest,
     bootstrap,
     by_block,
     controls_of,
+    expanded_tail,
     paired_difference,
     roi_of,
     verdict_words,
@@ -32,12 +34,20 @@ def test_an_interval_is_that_of_the_percentiles_of_its_draws() -> None:
         statistics.fmean(one for block in rng.choices(blocks, k=30) for one in block)
         for _ in range(1_000)
     ]
-    cuts = statistics.quantiles(means, n=20, method="inclusive")
-    assert found == pytest.approx(Interval(cuts[0], cuts[-1]))
-    # Of a mean the interval is about that of the normal distribution.
-    spread = statistics.pstdev(range(30)) / math.sqrt(30)
+    cuts = statistics.quantiles(means, n=10_000, method="inclusive")
+    tail = round(expanded_tail(30) * 10_000)
+    assert found == pytest.approx(Interval(cuts[tail - 1], cuts[-tail]), rel=0.01)
+    # Of a mean the interval is about that of Student's distribution.
+    spread = statistics.stdev(range(30)) / math.sqrt(30)
     assert found is not None
-    assert found.high - found.low == pytest.approx(2 * 1.645 * spread, rel=0.1)
+    assert found.high - found.low == pytest.approx(2 * 1.699 * spread, rel=0.1)
+
+
+@pytest.mark.parametrize(("count", "student"), [(5, 2.1318), (10, 1.8331), (30, 1.6991)])
+def test_the_tail_of_few_events_is_that_of_students_quantile(count: int, student: float) -> None:
+    reach = -statistics.NormalDist().inv_cdf(expanded_tail(count))
+    assert reach == pytest.approx(student * math.sqrt(count / (count - 1)), rel=0.01)
+    assert expanded_tail(100_000) == pytest.approx(0.05, abs=1e-4)
 
 
 def test_few_events_give_no_interval() -> None:
@@ -98,6 +108,21 @@ def test_random_sides_of_a_trader_who_knows_are_beaten() -> None:
     bad = controls_of(worst, random.Random(1))
     assert (bad.beaten, bad.share_better) == (0, 1)
     assert "bad, not unlucky" in verdict_words(bad, Interval(-1.0, -0.5))
+
+
+@pytest.mark.parametrize(
+    ("beaten", "roi", "words"),
+    [
+        (120, Interval(-0.1, 0.2), "better than 120 of 200 random traders"),
+        (74, Interval(-0.1, 0.2), "better than only 74 of 200 random traders"),
+        (74, Interval(-0.3, -0.1), "below 0 in 90 % of draws: no sign of skill"),
+        (10, Interval(-0.3, -0.1), "below 0 in 90 % of draws: it is bad, not unlucky"),
+        (150, Interval(0.1, 0.2), "this may well be luck"),
+    ],
+)
+def test_a_loser_is_not_called_unlucky(beaten: int, roi: Interval, words: str) -> None:
+    luck = LuckTest(Micros(0), (Micros(0),) * CONTROLS, beaten)
+    assert words in verdict_words(luck, roi)
 
 
 def test_a_trader_who_did_nothing_is_not_judged() -> None:
