@@ -113,7 +113,8 @@ async def tried(driver: Driver, least: float) -> float:
         for line in answer["output"].splitlines()
         if line.startswith("METRIC ")
     )
-    return float(figures["roi"])
+    # Whoever does not trade has no return.
+    return float(figures.get("roi", -1.0))
 
 
 async def night(driver: Driver, thresholds: tuple[float, ...]) -> float:
