@@ -19,7 +19,7 @@ from kit.command_line import Ran, ran
 from kit.engine.recorded import BEGIN, DAY, HOUR, write
 from kit.programs.trial_skills import BUYS, WRONG, skill
 from service_tui.cli import main as cli
-from service_tui.storage.history_file import HistoryWriter, MarketRow, history_path
+from service_tui.storage.history_file import HistoryFile, HistoryWriter, MarketRow, history_path
 
 ROOT = Path(__file__).parents[2]
 
@@ -379,3 +379,31 @@ def test_what_cannot_be_evaluated_is_one_sentence(
     assert found.code == cli.CANNOT
     assert said in found.err
     assert len(found.err.splitlines()) == 1
+
+
+KNOWS = """
+    KNOWN = {known}
+    def round(client, now):
+        for market in client.get_markets(limit=50):
+            paid = KNOWN.get(market.question)
+            if paid is None or paid < 0 or not 0.05 < market.current_probability < 0.95:
+                continue
+            side = "yes" if paid > market.current_probability else "no"
+            client.trade(market.id, side, 1.0, source="sdk:knows", reasoning="a test",
+                         signal_data={{"probability": paid, "edge": 0.5}})
+"""
+
+
+def test_a_skill_that_was_told_the_outcomes_is_found_out(tmp_path: Path) -> None:
+    write(tmp_path, 1, 2)
+    with HistoryFile(history_path(tmp_path, "two")) as file:
+        known = {one.question: one.settles_at for one in file.markets() if one.ends_at is not None}
+    script = KNOWS.format(known=known)
+    span = ("--from", "2023-11-15T00:00", "--to", "2023-11-24T00:00", "--every", "12h")
+    found = told(tmp_path, skill(tmp_path, "knows", script), *span)
+    assert found["forecasts"] > 5
+    assert found["skill_score"] == pytest.approx(1.0, abs=0.01)
+    assert found["pnl"] > 0
+    assert found["controls_beaten"] == 200
+    # Its markets are of three events alone.
+    assert "too few events to tell skill from luck" in found["verdict"]
