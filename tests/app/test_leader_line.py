@@ -125,6 +125,22 @@ async def test_a_header_whose_bytes_are_no_text_is_refused_and_not_changed() -> 
         assert (status, b"no text" in body, leader.asked) == (400, True, [])
 
 
+@pytest.mark.parametrize("line", [b"GET *@127.0.0.1:%d/x", b"OPTIONS *"])
+async def test_a_target_that_is_no_path_is_refused(line: bytes) -> None:
+    heard: list[bytes] = []
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(OK)
+        writer.close()
+
+    other = await asyncio.start_server(hear, "127.0.0.1", 0)
+    line = line % other.sockets[0].getsockname()[1] if b"%d" in line else line
+    async with other, following(lambda _: OK) as (leader, address), caller(address) as one:
+        status, _ = await one.ask(line + b" HTTP/1.1\r\n" + HOST + b"\r\n")
+        assert (status, heard, leader.asked) == (400, [], [])
+
+
 async def test_a_stream_passes_piece_by_piece_and_its_end_reaches_the_leader() -> None:
     begun = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\none\r\n"
     async with following(lambda _: begun) as (leader, address):

@@ -157,6 +157,11 @@ NO_TEXT: Final = Sentence(
     "a header has bytes that are no text",
     "encode texts in UTF-8; nothing was sent",
 )
+NO_PATH: Final = Sentence(
+    400,
+    "the target of the call is no path",
+    "begin it with /; nothing was sent",
+)
 TOO_LARGE: Final = Sentence(413, "the body is too large", f"send at most {BODY_MAX} bytes")
 
 
@@ -272,6 +277,9 @@ def _refusal(scope: Scope, headers: SentHeaders) -> Sentence | None:
     is_form = is_own_form(scope["method"], scope["path"])
     if not _is_text(scope):
         return NO_TEXT
+    # Behind the leader's address, anything else would name another host.
+    if not scope["raw_path"].startswith(b"/"):
+        return NO_PATH
     try:
         entrance_of(scope).check(headers, direct_peer_of(scope), own_page=is_form)
     except Denied as no:

@@ -50,10 +50,13 @@ class LeaderLine(httpx.AsyncBaseTransport):
         if self._session is None:
             self._session = _session(self._context)
         target: bytes = request.extensions["target"]
+        url = URL(f"{str(request.url).rstrip('/')}{target.decode()}", encoded=True)
+        if (url.host, url.port) != (request.url.host, request.url.port or url.port):
+            raise httpx.UnsupportedProtocol("the target of the call names another host")
         timeout: dict[str, float] = request.extensions["timeout"]
         answer = await self._session.request(
             request.method,
-            URL(f"{str(request.url).rstrip('/')}{target.decode()}", encoded=True),
+            url,
             headers=[(name.decode(), value.decode()) for name, value in request.headers.raw],
             data=request.content or None,
             allow_redirects=False,

@@ -103,7 +103,7 @@ class Bookkeeper:
                 money=fill.money,
                 price_before=fill.price_before,
                 yes_before=yes_before,
-                stated=_number(data.get(PROBABILITY)),
+                stated=_probability(data.get(PROBABILITY)),
                 edge=_number(data.get(EDGE)),
                 mirror_shares=shares,
                 mirror_money=money,
@@ -159,6 +159,12 @@ class Bookkeeper:
             left=left,
             mirror_left=mirror_left,
         )
+
+
+def _probability(value: object) -> float | None:
+    """A stated probability; None of what is none."""
+    found = _number(value)
+    return found if found is not None and 0 <= found <= 1 else None
 
 
 def _number(value: object) -> float | None:

@@ -39,9 +39,9 @@ async def test_every_leg_is_an_order_of_its_own_and_the_whole_set_is_told(tmp_pa
     [
         (
             said({"success": False, "error": "market is closed"}),
-            "Refused: Leg 1?: market is closed",
+            "only 1 of 3 legs bought. Refused: Leg 1?: market is closed",
         ),
-        (Fault.LOST, "Unknown: see the orders: Leg 1?"),
+        (Fault.LOST, "at least 1 of 3 legs bought. Unknown: see the orders: Leg 1?"),
     ],
 )
 async def test_the_first_leg_that_is_not_bought_ends_the_set_and_nothing_is_sent_again(
@@ -52,14 +52,24 @@ async def test_the_first_leg_that_is_not_bought_ends_the_set_and_nothing_is_sent
         second = order.legs[1].market_id
         line.fault = lambda one: fault if is_order(one) and second in one.content.decode() else None
         desk.submit(order)
-        state = await until(desk, lambda s: s.notices and "only" in s.notices[-1].text, stage)
+        state = await until(desk, lambda s: s.notices and "Not sent" in s.notices[-1].text, stage)
         text = state.notices[-1].text
-        assert f"only 1 of 3 legs bought. {how}" in text
+        assert how in text
         assert "Bought: Leg 0? (bought " in text
         assert "Not sent: Leg 2?" in text
         ids = [one["market_id"] for one in line.orders()]
         assert ids.count(second) <= 1
         assert order.legs[2].market_id not in ids
+
+
+async def test_a_first_leg_without_an_answer_is_not_called_not_bought(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as (desk, stage, line):
+        line.fault = lambda one: Fault.LOST if is_order(one) else None
+        desk.submit(set_of(stage.open_markets()[:3]))
+        state = await until(desk, lambda s: s.notices and "Not sent" in s.notices[-1].text, stage)
+        text = state.notices[-1].text
+        assert "at least 0 of 3 legs bought. Unknown: see the orders: Leg 0?" in text
+        assert "Nothing was bought" not in text
 
 
 async def test_under_a_halt_nothing_of_a_set_is_sent(tmp_path: Path) -> None:

@@ -46,12 +46,14 @@ def _broken_text(
     unsent: Sequence[PlaceTrade],
 ) -> str:
     """What is held of a set that came to an end, what ended it, and what was never sent."""
-    held = f"Bought: {_bought_text(bought)}" if bought else "Nothing was bought."
+    is_known = ended.state is not TicketState.UNKNOWN
+    held = f"Bought: {_bought_text(bought)}" if bought else "Nothing was bought." * is_known
+    count = f"{'only' if is_known else 'at least'} {len(bought)}"
     why = f": {ended.outcome}" if ended.outcome else ""
     parts = [
-        f"{order.describe()}: only {len(bought)} of {counted(len(order.legs), 'leg')} bought.",
+        f"{order.describe()}: {count} of {counted(len(order.legs), 'leg')} bought.",
         f"{_ENDS.get(ended.state, ended.state.value).capitalize()}: {_name(ended)}{why}.",
-        held,
+        *([held] if held else []),
     ]
     if unsent:
         names = "; ".join(leg.question or leg.market_id for leg in unsent)
