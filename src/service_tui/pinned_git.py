@@ -54,6 +54,7 @@ _VARIABLES: Final = {
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_PAGER": "cat",
     "GIT_EDITOR": "true",

@@ -132,15 +132,15 @@ async def night(driver: Driver, thresholds: tuple[float, ...]) -> float:
 def test_a_night_of_experiments_is_judged_once_on_time_that_it_could_not_read(
     desk: Path, repository: Path, tmp_path: Path, count: int
 ) -> None:
+    (tmp_path / "looks.py").write_text(dedent(LOOKS))
     began = begin(desk, repository)
     assert began.code == cli.OK, began.err
     with HistoryFile(history_path(desk, "two")) as file:
         about = file.about
     until = about.ends_at - (about.ends_at - about.begins_at) / 3
     assert f"{day(until)} to {day(about.ends_at)} of two is kept back from {SKILL}" in began.out
-    looks = tmp_path / "looks.py"
-    looks.write_text(dedent(LOOKS))
     thresholds = tuple(round(number / count, 2) for number in range(count - 1))
+    looks = tmp_path / "looks.py"
     words = " ".join(map(str, (sys.executable, looks, desk, tmp_path / "home")))
 
     async def work() -> tuple[float, str]:
@@ -155,15 +155,14 @@ def test_a_night_of_experiments_is_judged_once_on_time_that_it_could_not_read(
     best, output = asyncio.run(work())
     seen = [line.split(" ", 1) for line in output.splitlines()]
     assert [words for words in seen if words[0] in {"has", "reads"}] == []
-    times = [float(words[1]) for words in seen if words[0] == "at"]
-    assert times
-    assert max(times) <= until
+    assert max(float(words[1]) for words in seen if words[0] == "at") <= until
 
     ended = told(desk, repository, "off", SKILL)
     assert ended.code == cli.OK, ended.err
     (kept,) = holdouts.read_all(desk)
     (judged,) = kept.judged
-    assert judged.claimed == best
+    assert judged.best.logged == best
+    assert judged.troubles == ()
     # What the client said of the known time is what the judge found.
     assert judged.best.known["roi"] == pytest.approx(best, abs=1e-6)
     assert judged.best.held_back["roi"] != judged.best.known["roi"]
@@ -179,6 +178,8 @@ def test_a_night_of_experiments_is_judged_once_on_time_that_it_could_not_read(
     ("words", "reason"),
     [
         (("--metric", "score"), "'score' is no figure of 'evaluate'"),
+        (("--metric", "brier"), "a lower brier is the better one"),
+        (("--every", "4d"), "a third of two is shorter than a round"),
         (("--holdout", "three"), "no history is called three"),
         (("--every", "1s"), "is no time of a minute to a week"),
     ],
@@ -191,6 +192,58 @@ def test_what_cannot_be_kept_back_is_said_in_one_sentence(
     assert reason in refused.err
     assert refused.err.count("\n") == 1
     assert holdouts.read_all(desk) == ()
+
+
+@pytest.mark.parametrize("word", ["../../../precious", ".", "/precious", "A b"])
+def test_what_is_no_skill_touches_no_folder(desk: Path, repository: Path, word: str) -> None:
+    (repository / "precious").mkdir()
+    (repository / "precious" / "file").touch()
+    where = ("--repo", str(repository), "--data-dir", str(desk), "--speed", "0")
+    refused = ran(["autoresearch", word, "--holdout", "two", "--metric", "roi", *where])
+    assert refused.code == cli.CANNOT
+    assert refused.err.count("\n") == 1
+    assert (repository / "precious" / "file").exists()
+    assert holdouts.read_all(desk) == ()
+
+
+def test_a_history_behind_a_link_is_refused(desk: Path, repository: Path, tmp_path: Path) -> None:
+    path = history_path(desk, "two")
+    path.rename(tmp_path / "elsewhere.history")
+    path.symlink_to(tmp_path / "elsewhere.history")
+    refused = begin(desk, repository)
+    assert refused.code == cli.CANNOT
+    assert "elsewhere.history, which experiments can read" in refused.err
+
+
+async def test_an_experiment_writes_nothing_that_a_person_runs_later(
+    desk: Path, repository: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "home").mkdir()
+    settings = tmp_path / "home" / ".gitconfig"
+    settings.write_text("[user]\n")
+    began = await asyncio.to_thread(
+        subprocess.run,
+        [
+            *(sys.executable, "-m", "service_tui", "autoresearch", SKILL, "--holdout", "two"),
+            *("--every", "1d", "--metric", "roi", "--data-dir", str(desk), "--name", "one"),
+        ],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert began.returncode == cli.OK, began.stderr
+    async with driving(repository, desk, env=environment(tmp_path)) as driver:
+        await driver.init(name="one", metric_name="roi", direction="higher")
+        command = f"echo x > here && echo x > $TMPDIR/there; echo x >> {settings}"
+        answer = await driver.call("run_experiment", command=command)
+        assert not answer["succeeded"]
+        assert (driver.worktree / "here").exists()
+        assert (tmp_path / "temporary" / "there").exists()
+        # What cannot be read is not taken for nothing.
+        holdouts.path_of(desk, repository, SKILL).write_text("{")
+        assert "cannot be read" in await driver.refused("run_experiment", command="true")
+    assert settings.read_text() == "[user]\n"
 
 
 def test_a_directory_that_no_fence_closes_is_refused(
@@ -225,7 +278,8 @@ def test_what_was_kept_back_can_be_given_back(desk: Path, repository: Path) -> N
     given = begin(desk, repository, "--holdout", "-", "--name", "two")
     assert given.code == cli.OK, given.err
     assert f"nothing is kept back from {SKILL}" in given.out
-    assert holdouts.read_all(desk) == ()
+    assert [one.lab for one in holdouts.read_all(desk)] == [""]
+    assert not list((repository / ".git" / "autoresearch" / "lab").iterdir())
 
 
 def test_a_session_that_kept_nothing_is_not_judged(desk: Path, repository: Path) -> None:

@@ -96,8 +96,12 @@ OPEN: Final = guard.Rules((), ("/",), ())
 def is_closed(folder: Path, environment: Mapping[str, str]) -> bool:
     """Whether a hidden folder can be closed to a command: one among temporary files stays open."""
     # ours: such a data directory is made to be thrown away, and to close it would close theirs.
-    temporary = Path(environment.get("TMPDIR") or tempfile.gettempdir()).resolve()
-    return not folder.resolve().is_relative_to(temporary)
+    return not folder.resolve().is_relative_to(temporary(environment))
+
+
+def temporary(environment: Mapping[str, str]) -> Path:
+    """Where a command puts temporary files."""
+    return Path(environment.get("TMPDIR") or tempfile.gettempdir()).resolve()
 
 
 def guarded(

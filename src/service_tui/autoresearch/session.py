@@ -20,11 +20,19 @@ from service_tui.autoresearch.errors import BusyError, ToolError
 from service_tui.autoresearch.file import fresh, notes_of, size_of
 from service_tui.autoresearch.remote import Remote, failure
 from service_tui.autoresearch.result_sender import ResultSender
-from service_tui.autoresearch.runner import Output, Ran, end_marked, environment_of, run
+from service_tui.autoresearch.runner import (
+    Output,
+    Ran,
+    end_marked,
+    environment_of,
+    run,
+    temporary,
+)
 from service_tui.autoresearch.unfinished import Begun
 from service_tui.autoresearch.worktree import Repository, Worktree, check_idle, named_among
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock
+from service_tui.config import DATA_VARIABLE
 from service_tui.experiments import SeriesState
 from service_tui.notes import notebook, registry
 from service_tui.notes.notebook import Config, Logged, Notes
@@ -329,10 +337,11 @@ class Session:
                 self._show(worktree, live=replace(live, tail=output.tail()))
 
         self._show(worktree, live=live)
+        api = self._means.api(worktree.skill)
         environment = environment_of(
             self._means.environment,
             mark=self._means.mark,
-            api=self._means.api(worktree.skill),
+            api=api,
             skill=worktree.skill,
         )
         self._begun.note_run(self._means.mark, request.command)
@@ -346,7 +355,7 @@ class Session:
                 deadline_s=request.deadline_s,
                 environment=environment,
                 output=output,
-                rules=self._rules(),
+                rules=self._rules(environment, has_lab=DATA_VARIABLE in api),
             )
             ended = replace(live, exit_code=ran.exit_code, timed_out=ran.timed_out)
         finally:
@@ -355,10 +364,17 @@ class Session:
             self._show(worktree, live=replace(ended, tail=output.tail(), ended_at=now()))
         return ran
 
-    def _rules(self) -> Rules:
-        """All is open to an experiment but the folders with keys; the repository in any case."""
+    def _rules(self, environment: Mapping[str, str], *, has_lab: bool) -> Rules:
+        """All is open to an experiment but the folders with keys; the repository in any case.
+
+        Where time is kept back from it, it writes only there and among temporary files: whatever
+        else it changed could be run later by somebody who may read that time.
+        """
         hidden = tuple(str(path) for path in self._means.hidden)
-        return Rules((), ("/", str(self._means.repository.root)), hidden)
+        own = (str(self._means.repository.root), str(self._means.repository.store))
+        if not has_lab:
+            return Rules((), ("/", *own), hidden)
+        return Rules(("/",), (*own, str(temporary(environment)), "/dev"), hidden)
 
     async def log(self, request: LogArguments) -> dict[str, object]:
         """Keep a result: commit it, or revert the worktree."""

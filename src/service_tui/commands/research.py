@@ -13,6 +13,7 @@ from service_tui.clock import Clock, SystemClock
 from service_tui.commands.research_arguments import NOTHING, ResearchRequest
 from service_tui.commands.research_holdout import Judging, give_back, keep_back
 from service_tui.commands.research_opening import opened
+from service_tui.notes.notebook import Notes
 from service_tui.trials.evaluation import Progress
 from service_tui.wire.research_tools import InitArguments
 
@@ -33,14 +34,16 @@ async def _do(options: Options, request: ResearchRequest) -> None:
     if request.word == "off":
         await _off(options, request, SystemClock())
         return
+    # Before anything is written: the skill names a folder.
+    first = None if request.word == "reset" else first_arguments(request, SystemClock())
     try:
         async with opened(options, request, SystemClock()) as session:
             if request.holdout:
                 await _keep_back(options, request, session)
-            if request.word == "reset":
+            if first is None:
                 began = await session.reset(request.skill)
             else:
-                began = await session.init(first_arguments(request, SystemClock()))
+                began = await session.init(first)
     except BusyError:
         await _beside(request, SystemClock())
     else:
@@ -63,6 +66,7 @@ async def _keep_back(options: Options, request: ResearchRequest, session: Sessio
 async def _off(options: Options, request: ResearchRequest, clock: Clock) -> None:
     """End a session, and judge it where time was kept back from it."""
     repository = await repository_at(request.folder)
+    _check_named(request, notes_of(repository))
     skill = turn_off(repository, request.skill, int(clock.now() * 1_000))
     print_lines(f"autoresearch is off for {skill}; a new session turns it on")
     notes = notes_of(repository)
@@ -75,6 +79,13 @@ async def _off(options: Options, request: ResearchRequest, clock: Clock) -> None
 
     judging = Judging(options.data_dir.resolve(), repository, clock.now(), show)
     print_lines(*await judging.judge(notes, config))
+
+
+def _check_named(request: ResearchRequest, notes: Notes) -> None:
+    """Refuse to choose a skill where several have sessions: the newest is whatever wrote last."""
+    skills = {config.skill for config in notes.configs} - notes.off
+    if not request.skill and len(skills) > 1:
+        raise ToolError(f"sessions of {', '.join(sorted(skills))}", "name one of them")
 
 
 async def _beside(request: ResearchRequest, clock: Clock) -> None:

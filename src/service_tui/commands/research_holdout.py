@@ -3,8 +3,8 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,7 @@ from service_tui.app.histories import day, folder_of, folders_of
 from service_tui.app.options import Options
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.runner import is_closed
-from service_tui.autoresearch.worktree import Repository, Worktree
+from service_tui.autoresearch.worktree import Repository
 from service_tui.commands.evaluate import (
     EvaluateError,
     hash_of,
@@ -25,20 +25,31 @@ from service_tui.commands.evaluate import (
 from service_tui.commands.research_arguments import ResearchRequest
 from service_tui.inherited import settings_in
 from service_tui.notes import holdouts
-from service_tui.notes.holdouts import Figures, Holdout, Judgement
+from service_tui.notes.holdouts import Figures, Holdout, Judgement, UnreadableHoldoutError
 from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.skills.guard import UNFENCED, fence_version
 from service_tui.skills.package import DAILY_BUDGET_USD, DOCUMENT, settings_of
 from service_tui.storage.errors import StorageError
-from service_tui.storage.history_file import HistoryFile, HistoryWriter, cut, history_path
-from service_tui.terms import Plan, counted
-from service_tui.trials.evaluation import EvaluationError, Progress, cores, evaluate
+from service_tui.storage.history_file import (
+    HistoryFile,
+    HistorySummary,
+    HistoryWriter,
+    cut,
+    history_path,
+)
+from service_tui.terms import Direction, Plan, counted
+from service_tui.trials.evaluation import EvaluationError, Progress, evaluate
 from service_tui.trials.plan import TrialPlan
-from service_tui.trials.report import METRICS, figures_of, report_of
+from service_tui.trials.report import METRICS, figures_of, report_of, troubles_of
 from service_tui.units import Timestamp
+from service_tui.wire.text import line
 
-KNOWN: Final = "known time"
-HELD_BACK: Final = "held back"
+KNOWN_PART: Final = "known time"
+LAST_PART: Final = "held back"
+LOWER: Final = frozenset({"brier"})
+"""Figures of which the lower one is the better."""
+
+NAME_MAX: Final = 160
 
 
 # -- the begin -----------------------------------------------------------------------------------
@@ -49,27 +60,29 @@ def keep_back(options: Options, request: ResearchRequest, repository: Repository
 
     Makes the lab: the data directory that its experiments get, with the history until then.
 
+    Args:
+        options: the data directory.
+        request: the history, the metric, and as its word the skill: a slug.
+        repository: where the experiments run.
+
     Yields:
         Lines for a person.
 
     Raises:
         ToolError: it cannot be done; gives the reason and the fix.
     """
-    if request.metric not in METRICS:
-        raise ToolError(
-            f"{request.metric[:40]!r} is no figure of 'evaluate'",
-            f"with --holdout, --metric is one of {', '.join(METRICS)}",
-        )
+    _check_metric(request)
     data_dir, skill = options.data_dir.resolve(), request.word
+    known = _read(data_dir, repository, skill)
     lab = repository.store / "autoresearch" / "lab" / skill
     try:
-        seconds_of(request.every)
         folder = folder_of(request.holdout, folders_of(data_dir))
-        _check_closed((data_dir, folder))
-        with HistoryFile(history_path(folder, request.holdout)) as source:
+        path = history_path(folder, request.holdout)
+        with HistoryFile(path) as source:
             about = source.about
             _, until = part_of(about.begins_at, about.ends_at, "first")
-            known = holdouts.read(holdouts.path_of(data_dir, repository.root, skill))
+            _check_rounds(about, until, seconds_of(request.every))
+            _check_closed(path, folders_of(data_dir))
             _empty(repository.store, lab)
             _write_known(source, until, lab, request.holdout)
     except (EvaluateError, StorageError) as error:
@@ -86,40 +99,71 @@ def keep_back(options: Options, request: ResearchRequest, repository: Repository
         ends_at=about.ends_at,
         every=request.every,
         lab=str(lab),
-        judged=known.judged if known is not None and known.digest == about.digest else (),
+        metric=request.metric,
+        judged=() if known is None else known.judged,
     )
-    try:
-        holdouts.write(data_dir, holdout)
-    except OSError as error:
-        raise ToolError(f"{data_dir} cannot be written ({error.strerror})") from error
+    _write(data_dir, holdout)
     yield f"{day(until)} to {day(about.ends_at)} of {about.name} is kept back from {skill}"
     command = f"service-tui evaluate . --history {about.name} --every {request.every}"
     yield f"  in an experiment: {command}"
-    if holdout.judged:
-        looks = counted(len(holdout.judged), "session")
-        yield f"  {looks} judged on that time before: each look at it fits a little"
+    looks = sum(
+        judged.digest == about.digest
+        for one in holdouts.read_all(data_dir)
+        for judged in one.judged
+    )
+    if looks:
+        yield f"  {counted(looks, 'session')} judged on it before: each look at it fits a little"
     if not fence_version():
         yield f"  {UNFENCED}: experiments can read the time that is kept back"
 
 
 def give_back(options: Options, repository: Repository, skill: str) -> str:
-    """Keep nothing back from a skill any more; a line for a person."""
-    holdouts.path_of(options.data_dir.resolve(), repository.root, skill).unlink(missing_ok=True)
+    """Keep nothing back from a skill any more; a line for a person.
+
+    Raises:
+        ToolError: it cannot be written down.
+    """
+    data_dir = options.data_dir.resolve()
+    holdout = _read(data_dir, repository, skill)
+    if holdout is not None and holdout.lab:
+        shutil.rmtree(holdout.lab, ignore_errors=True)
+        _write(data_dir, replace(holdout, lab=""))
     return f"nothing is kept back from {skill}"
 
 
-def _check_closed(folders: Sequence[Path]) -> None:
-    """Refuse to keep anything back in a folder that no fence closes.
+def _check_metric(request: ResearchRequest) -> None:
+    if request.metric not in METRICS:
+        raise ToolError(
+            f"{request.metric[:40]!r} is no figure of 'evaluate'",
+            f"with --holdout, --metric is one of {', '.join(METRICS)}",
+        )
+    better = Direction.LOWER if request.metric in LOWER else Direction.HIGHER
+    if request.direction is not better:
+        raise ToolError(
+            f"a {better.value} {request.metric} is the better one",
+            f"give --direction {better.value}",
+        )
 
-    Raises:
-        ToolError: it lies among temporary files.
-    """
-    for folder in folders:
-        if not is_closed(folder, os.environ):
-            raise ToolError(
-                f"{folder} lies among temporary files, which experiments can read",
-                "keep histories in another data directory",
-            )
+
+def _check_rounds(about: HistorySummary, until: float, every_s: float) -> None:
+    """Refuse a history of which a part is shorter than a round."""
+    if min(until - about.begins_at, about.ends_at - until) < every_s:
+        raise ToolError(f"a third of {about.name} is shorter than a round", "give another --every")
+
+
+def _check_closed(path: Path, folders: Sequence[Path]) -> None:
+    """Refuse a history that no fence closes: among temporary files, or behind a link."""
+    real = path.resolve()
+    if not any(real.is_relative_to(folder.resolve()) for folder in folders):
+        raise ToolError(
+            f"{path} leads to {real}, which experiments can read",
+            "put the file itself there",
+        )
+    if not is_closed(real.parent, os.environ):
+        raise ToolError(
+            f"{path.parent} lies among temporary files, which experiments can read",
+            "keep histories in another data directory",
+        )
 
 
 def _empty(store: Path, lab: Path) -> None:
@@ -141,6 +185,20 @@ def _write_known(source: HistoryFile, until: float, lab: Path, name: str) -> Non
     except BaseException:
         writer.give_up()
         raise
+
+
+def _read(data_dir: Path, repository: Repository, skill: str) -> Holdout | None:
+    try:
+        return holdouts.read(holdouts.path_of(data_dir, repository.root, skill))
+    except UnreadableHoldoutError as error:
+        raise ToolError(str(error), "move it away") from error
+
+
+def _write(data_dir: Path, holdout: Holdout) -> None:
+    try:
+        holdouts.write(data_dir, holdout)
+    except OSError as error:
+        raise ToolError(f"{data_dir} cannot be written ({error.strerror})") from error
 
 
 # -- the end -------------------------------------------------------------------------------------
@@ -167,61 +225,70 @@ class Judging:
         Raises:
             ToolError: it cannot be done; gives the reason and the fix.
         """
-        path = holdouts.path_of(self.data_dir, self.repository.root, config.skill)
-        holdout = holdouts.read(path)
+        holdout = _read(self.data_dir, self.repository, config.skill)
         if holdout is None:
             return ()
-        judgement = holdout.judgement_of(config.name, config.segment)
+        judgement = holdout.judgement_of(config)
+        if judgement is None and not holdout.lab:
+            return ()
         if judgement is None:
             best = notes.standing_of(config).best_index
             results = notes.results_of(config)
             if best is None:
                 return ("nothing was kept: there is nothing to judge on the time held back",)
             try:
-                judgement = await self._judged(holdout, results[0], results[best])
-                holdouts.write(self.data_dir, holdout.with_judgement(judgement))
+                judgement = await self._judged(holdout, config, (results[0], results[best]))
             except (EvaluateError, EvaluationError, StorageError) as error:
                 raise ToolError(str(error), f"then 'autoresearch off {config.skill}'") from error
-            except OSError as error:
-                raise ToolError(f"{path} cannot be written ({error.strerror})") from error
+            _write(self.data_dir, holdout.with_judgement(judgement))
         return tuple(table(holdout, judgement))
 
-    async def _judged(self, holdout: Holdout, first: Logged, best: Logged) -> Judgement:
+    async def _judged(
+        self, holdout: Holdout, config: Config, both: tuple[Logged, Logged]
+    ) -> Judgement:
+        parts = (
+            (LAST_PART, holdout.until, holdout.ends_at),
+            (KNOWN_PART, holdout.begins_at, holdout.until),
+        )
         plans: dict[str, TrialPlan] = {}
-        pairs: list[tuple[str, str]] = []
-        with tempfile.TemporaryDirectory() as folder:
-            for logged in (first, best):
+        keys: list[list[str]] = []
+        with tempfile.TemporaryDirectory(prefix="service-tui-") as folder:
+            # The best one first: no other trial of this time can tell it what comes.
+            for logged in reversed(both):
                 skill = await _checked_out(self.repository, logged, Path(folder))
-                pair = (
-                    self._plan(holdout, skill, KNOWN, (holdout.begins_at, holdout.until)),
-                    self._plan(holdout, skill, HELD_BACK, (holdout.until, holdout.ends_at)),
-                )
+                own = [self._plan(holdout, skill, part) for part in parts]
                 # The best may be the first, or the same files.
-                plans |= {one.key: one for one in pair}
-                pairs.append((pair[0].key, pair[1].key))
-            made = await evaluate(list(plans.values()), cores(), self.show)
+                plans |= {one.key: one for one in own}
+                keys.insert(0, [one.key for one in own])
+            made = await evaluate(list(plans.values()), 1, self.show)
         reports = {one.plan.key: report_of([one]) for one in made}
         # It opens from screen 6.
         name = f"{holdout.skill}-{holdout.history}-held-back"
-        kept_report(self.data_dir, name, reports[pairs[1][1]])
-        baseline, judged = (
-            Figures(logged.run, figures_of(reports[known]), figures_of(reports[held_back]))
-            for logged, (known, held_back) in zip((first, best), pairs, strict=True)
+        kept_report(self.data_dir, name, reports[keys[1][0]])
+        baseline, best = (
+            Figures(
+                logged.run, logged.metric, figures_of(reports[known]), figures_of(reports[last])
+            )
+            for logged, (last, known) in zip(both, keys, strict=True)
         )
-        config = best.config
+        runs = {key: logged.run for logged, own in zip(both, keys, strict=True) for key in own}
         return Judgement(
-            session=config.name,
+            session=line(config.name, NAME_MAX),
             segment=config.segment,
+            started_ms=config.started_ms,
+            digest=holdout.digest,
             at=self.now,
-            metric=config.metric_name,
-            claimed=best.metric,
             baseline=baseline,
-            best=judged,
+            best=best,
+            troubles=tuple(
+                f"#{runs[key]} {trouble}"
+                for key, report in reports.items()
+                for trouble in troubles_of(report)
+            ),
         )
 
-    def _plan(
-        self, holdout: Holdout, skill: Path, name: str, span: tuple[float, float]
-    ) -> TrialPlan:
+    def _plan(self, holdout: Holdout, skill: Path, part: tuple[str, float, float]) -> TrialPlan:
+        name, begins_at, ends_at = part
         settings = settings_in(os.environ, settings_of(skill.name))
         return TrialPlan(
             name=name,
@@ -232,8 +299,8 @@ class Judging:
             history=holdout.history,
             digest=holdout.digest,
             seed=0,
-            begins_at=Timestamp(span[0]),
-            ends_at=Timestamp(span[1]),
+            begins_at=Timestamp(begins_at),
+            ends_at=Timestamp(ends_at),
             every_s=seconds_of(holdout.every),
             budget=DAILY_BUDGET_USD,
             plan=Plan.PRO,
@@ -244,44 +311,50 @@ class Judging:
 async def _checked_out(repository: Repository, logged: Logged, folder: Path) -> Path:
     """The skill as it was in an experiment, in a folder of its own.
 
+    Git gets the repository's objects alone: a setting or a name there, which an experiment may
+    have made, says neither which commit that is nor what is run to write its files.
+
     Raises:
         ToolError: its commit is gone, or holds no such skill.
     """
     skill = logged.config.skill
-    worktree = Worktree(repository, skill)
-    await worktree.open()
-    commit = await worktree.full_hash(logged.commit)
-    place = folder / commit[:12] / skill
+    place = folder / str(logged.run) / skill
     place.mkdir(parents=True, exist_ok=True)
-    env = {"GIT_INDEX_FILE": str(folder / f"{commit[:12]}.index")}
-    for words in (
-        ("read-tree", commit),
-        ("checkout-index", "--all", "--force", f"--prefix={place}/"),
-    ):
-        answer = await pinned_git.call(repository.root, *words, env=env, at=repository.at)
-        if not commit or answer.code:
-            raise ToolError(f"the commit of experiment {logged.run} is gone")
+    own = folder / f"{logged.run}.git"
+    for part in ("objects/info", "refs"):
+        (own / part).mkdir(parents=True, exist_ok=True)
+    (own / "HEAD").write_text("ref: refs/heads/none\n", encoding="utf-8")
+    alternates = own / "objects" / "info" / "alternates"
+    alternates.write_text(f"{repository.store / 'objects'}\n", encoding="utf-8")
+    at = {"GIT_DIR": str(own), "GIT_WORK_TREE": str(place)}
+    commit = f"{logged.commit}^{{commit}}"
+    await _git(place, at, logged, "read-tree", "--end-of-options", commit)
+    await _git(place, at, logged, "checkout-index", "--all", "--force")
     for inside in (place, place / skill, place / "skills" / skill):
         if (inside / DOCUMENT).is_file():
             return skill_of(repository.root, str(inside))
     raise ToolError(f"experiment {logged.run} has no {DOCUMENT} of {skill}")
 
 
+async def _git(place: Path, at: Mapping[str, str], logged: Logged, *words: str) -> None:
+    answer = await pinned_git.call(place, *words, at=at)
+    if answer.code:
+        raise ToolError(f"the commit of experiment {logged.run} is gone")
+
+
 def table(holdout: Holdout, judgement: Judgement) -> Iterator[str]:
     """What a session came to, for a person: the figures side by side."""
     yield (
-        f"{judgement.metric} of {judgement.session!r} on {holdout.history}, held back from "
+        f"{holdout.metric} of {judgement.session!r} on {holdout.history}, held back from "
         f"{day(holdout.until)} to {day(holdout.ends_at)}"
     )
-    yield f"{'':14}{'logged':>12}{KNOWN:>12}{HELD_BACK:>12}"
-    rows = (("baseline", judgement.baseline, None), ("best", judgement.best, judgement.claimed))
-    for name, figures, logged in rows:
-        known, held_back = (
-            part.get(judgement.metric) for part in (figures.known, figures.held_back)
-        )
-        cells = "".join(f"{_figure(one):>12}" for one in (logged, known, held_back))
+    yield f"{'':14}{'logged':>12}{KNOWN_PART:>12}{LAST_PART:>12}"
+    for name, figures in (("baseline", judgement.baseline), ("best", judgement.best)):
+        known, last = figures.known.get(holdout.metric), figures.held_back.get(holdout.metric)
+        cells = "".join(f"{_figure(one):>12}" for one in (figures.logged, known, last))
         yield f"{f'{name} #{figures.run}':<14}{cells}"
-    yield "the figure on the time held back counts; a gap is what fitting looks like"
+    yield from judgement.troubles
+    yield "held back is what counts; a gap is what fitting looks like"
 
 
 def _figure(value: float | None) -> str:

@@ -20,12 +20,13 @@ from service_tui.app.attached import (
     is_served,
 )
 from service_tui.app.closed import explain_closed_desk, only_reason
-from service_tui.app.histories import folders_of
+from service_tui.app.histories import folder_of, folders_of
 from service_tui.app.options import Options
 from service_tui.app.renewal import client_keys
 from service_tui.app.succession import succeeding
 from service_tui.autoresearch.errors import ToolError
 from service_tui.autoresearch.remote import Remote
+from service_tui.autoresearch.runner import is_closed
 from service_tui.autoresearch.session import Means, Session
 from service_tui.autoresearch.worktree import Repository, repository_at
 from service_tui.client.api_keys import ApiKey, ApiKeys
@@ -118,10 +119,24 @@ def lab_of(options: Options, repository: Repository, skill: str) -> dict[str, st
     """The variables of an experiment from which time is kept back; none where nothing is.
 
     It gets no service: the world of a desk may be further than the lab.
+
+    Raises:
+        ToolError: what is kept back cannot be read, or is not closed to it.
     """
-    path = holdouts.path_of(options.data_dir.resolve(), repository.root, skill)
-    kept = holdouts.read(path) if path.exists() else None
-    return {} if kept is None else {DATA_VARIABLE: kept.lab}
+    data_dir = options.data_dir.resolve()
+    try:
+        kept = holdouts.read(holdouts.path_of(data_dir, repository.root, skill))
+    except holdouts.UnreadableHoldoutError as error:
+        raise ToolError(str(error), "a person has to move it away") from error
+    if kept is None or not kept.lab:
+        return {}
+    folder = folder_of(kept.history, folders_of(data_dir))
+    if not is_closed(folder, os.environ):
+        raise ToolError(
+            f"{folder}, where time is kept back, is open to experiments",
+            "a person starts the server again with another TMPDIR",
+        )
+    return {DATA_VARIABLE: kept.lab}
 
 
 def api_of(options: Options, request: ResearchRequest) -> dict[str, str]:

@@ -8,6 +8,7 @@ of that time.
 import hashlib
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Final, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
+from service_tui.notes.notebook import Config
 from service_tui.plain_files import read_plain, write_below
 
 FOLDER: Final = "holdouts"
@@ -22,39 +24,47 @@ BYTES_MAX: Final = 1024 * 1024
 FILES_MAX: Final = 256
 
 
+class UnreadableHoldoutError(Exception):
+    """A file says what is kept back, and cannot be read: nobody knows what may be seen."""
+
+
 class Figures(NamedTuple):
     """The figures of one state of a skill, by name: on the time it was fitted to, and behind it.
 
-    `run` is its experiment.
+    `run` is its experiment, `logged` the figure that the session wrote down for it.
     """
 
     run: int
+    logged: float | None
     known: Mapping[str, float]
     held_back: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a session came to. `at` is Unix seconds.
+    """What a session came to. `at` is Unix seconds; `started_ms` is when it began.
 
-    `claimed` is the best figure that the session logged for its `metric`. `baseline` is its first
-    experiment, `best` its best kept one.
+    `baseline` is its first experiment, `best` its best kept one. `digest` is that of the history.
+    `troubles` say what went wrong in the trials, a sentence each.
     """
 
     session: str
     segment: int
+    started_ms: int
+    digest: str
     at: float
-    metric: str
-    claimed: float | None
     baseline: Figures
     best: Figures
+    troubles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Holdout:
     """A history of which the time from `until` to `ends_at` is kept back; Unix seconds.
 
-    `every` is the time between two rounds, as `1h`. `lab` is the data directory of experiments.
+    `every` is the time between two rounds, as `1h`. `lab` is the data directory of experiments,
+    empty where nothing is kept back any more. `metric` is the figure that is judged, one of
+    `evaluate`.
     """
 
     repository: str
@@ -66,13 +76,13 @@ class Holdout:
     ends_at: float
     every: str
     lab: str
+    metric: str
     judged: tuple[Judgement, ...] = ()
 
-    def judgement_of(self, session: str, segment: int) -> Judgement | None:
+    def judgement_of(self, config: Config) -> Judgement | None:
         """What a session came to; None while it is not judged."""
-        return next(
-            (one for one in self.judged if (one.session, one.segment) == (session, segment)), None
-        )
+        asked = (config.segment, config.started_ms)
+        return next((one for one in self.judged if (one.segment, one.started_ms) == asked), None)
 
     def with_judgement(self, one: Judgement) -> "Holdout":
         """With one session more that is judged."""
@@ -91,17 +101,27 @@ def path_of(data_dir: Path, repository: Path, skill: str) -> Path:
 
 
 def read(path: Path) -> Holdout | None:
-    """What is kept back; None where nothing is, or where it cannot be read."""
+    """What is kept back; None where nothing is.
+
+    Raises:
+        UnreadableHoldoutError: a file is there that cannot be read.
+    """
     try:
         return _reader().validate_json(read_plain(path, BYTES_MAX))
-    except (OSError, ValidationError, ValueError):
+    except FileNotFoundError:
         return None
+    except (OSError, ValidationError, ValueError) as error:
+        raise UnreadableHoldoutError(f"{path}, what is kept back, cannot be read") from error
 
 
 def read_all(data_dir: Path) -> tuple[Holdout, ...]:
-    """All that is kept back in a data directory. Blocks."""
-    paths = sorted((data_dir / FOLDER).glob("*.json"))[:FILES_MAX]
-    return tuple(one for one in map(read, paths) if one is not None)
+    """All of a data directory that can be read. Blocks."""
+    found: list[Holdout] = []
+    for path in sorted((data_dir / FOLDER).glob("*.json"))[:FILES_MAX]:
+        with suppress(UnreadableHoldoutError):
+            one = read(path)
+            found += [] if one is None else [one]
+    return tuple(found)
 
 
 def write(data_dir: Path, holdout: Holdout) -> None:

@@ -185,6 +185,11 @@ def _troubles(skill: JudgedSkill) -> Iterator[str]:
             yield f"- {name}: {left} left behind, and ended"
 
 
+def troubles_of(report: JudgedEvaluation) -> list[str]:
+    """What went wrong in the trials of the first skill, a sentence each."""
+    return [one.removeprefix("- ") for one in _troubles(report.skills[0])]
+
+
 def _curves(skill: JudgedSkill) -> Iterator[str]:
     for result in skill.results:
         curve = [(point.at, float(point.equity) / ONE) for point in result.ledger.curve]

@@ -156,20 +156,21 @@ def test_what_is_kept_back_from_a_session_is_seen_and_what_it_came_to(
     watch: FileWatch, tmp_path: Path
 ) -> None:
     place = repository(tmp_path, "one", CONFIG, result(1))
-    kept = Holdout(str(place), "ebb", "markets", "d", 1.0, 2.0, 3.0, "1h", "/lab")
+    kept = Holdout(str(place), "ebb", "markets", "d", 1.0, 2.0, 3.0, "1h", "/lab", "roi")
     holdouts.write(tmp_path, kept)
     seen = watch.look()
     assert seen is not None
     (session,) = seen.sessions
     assert session.holdout == HoldoutView("markets", Timestamp(2.0), Timestamp(3.0))
     assert watch.look() is None
-    name, segment, metric = session.name, session.segment, session.metric_name
-    best = Figures(1, {metric: 0.9}, {metric: -0.1})
-    judged = Judgement(name, segment, 4.0, metric, 1.0, Figures(1, {}, {}), best)
+    best = Figures(1, 1.0, {"roi": 0.9}, {"roi": -0.1})
+    baseline = Figures(1, None, {}, {})
+    judged = Judgement(session.name, session.segment, 0, "d", 4.0, baseline, best, ("it hung",))
     holdouts.write(tmp_path, kept.with_judgement(judged))
     seen = watch.look()
     assert seen is not None
     assert seen.sessions[0].holdout is not None
+    assert seen.sessions[0].holdout.troubles == ("it hung",)
     assert seen.sessions[0].holdout.rows == (
         JudgedView("baseline", 1, None, None, None),
         JudgedView("best", 1, 1.0, 0.9, -0.1),

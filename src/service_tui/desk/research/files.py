@@ -4,6 +4,7 @@ Looking costs a few stats a second; reading only what moved.
 """
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -99,10 +100,11 @@ class FileWatch:
     def _keep_holdout(self, path: Path) -> None:
         from service_tui.notes import holdouts  # noqa: PLC0415
 
-        found = holdouts.read(path)
         self._holdouts.pop(str(path), None)
-        if found is not None:
-            self._holdouts[str(path)] = found
+        with suppress(holdouts.UnreadableHoldoutError):
+            found = holdouts.read(path)
+            if found is not None:
+                self._holdouts[str(path)] = found
 
 
 def _stamp(path: Path) -> Stamp | None:

@@ -40,6 +40,9 @@ from service_tui.wire.research import BacktestRequest
 from service_tui.wire.text import line, prose
 
 WITHIN_S: Final = 60.0
+PROGRAM: Final = "service-tui: "
+"""What a sentence of a command that failed begins with."""
+
 JUDGING_S: Final = 6 * 3_600.0
 """How long a session is judged at most: both its states on a whole history."""
 
@@ -146,11 +149,10 @@ async def _run_session_command(
     description: str, arguments: tuple[str, ...], ports: Ports, run: RunProgram
 ) -> None:
     code, output = await _run_own(arguments, ports, run)
-    first = next(iter(output.splitlines()), "")
     if code:
-        ports.emit(
-            Noticed("bad", f"{description}: {line(first.removeprefix('service-tui: '), limit=400)}")
-        )
+        why = next((one for one in output.splitlines() if one.startswith(PROGRAM)), output)
+        text = line(why.removeprefix(PROGRAM).partition("\n")[0], limit=400)
+        ports.emit(Noticed("bad", f"{description}: {text}"))
     else:
         ports.emit(Noticed("good", description))
     ports.refresh(Topic.RESEARCH)

@@ -31,7 +31,7 @@ from service_tui.wire.research import (
 from service_tui.wire.text import line, prose
 
 if TYPE_CHECKING:
-    from service_tui.notes.holdouts import Figures, Holdout
+    from service_tui.notes.holdouts import Holdout
 
 OFF_TEXT: Final = "turned off; a new session turns it on"
 THOUSAND: Final = 1_000
@@ -162,10 +162,10 @@ def holdout_view(holdout: "Holdout | None", config: Config) -> HoldoutView | Non
     """What is kept back from a session, with its figures once it was judged."""
     if holdout is None:
         return None
-    judged = holdout.judgement_of(config.name, config.segment)
-    parts: tuple[tuple[str, Figures, float | None], ...] = ()
-    if judged is not None:
-        parts = ("baseline", judged.baseline, None), ("best", judged.best, judged.claimed)
+    judged = holdout.judgement_of(config)
+    if judged is None and not holdout.lab:
+        return None
+    parts = () if judged is None else (("baseline", judged.baseline), ("best", judged.best))
     return HoldoutView(
         line(holdout.history),
         Timestamp(holdout.until),
@@ -174,12 +174,13 @@ def holdout_view(holdout: "Holdout | None", config: Config) -> HoldoutView | Non
             JudgedView(
                 name,
                 figures.run,
-                logged,
-                figures.known.get(config.metric_name),
-                figures.held_back.get(config.metric_name),
+                figures.logged,
+                figures.known.get(holdout.metric),
+                figures.held_back.get(holdout.metric),
             )
-            for name, figures, logged in parts
+            for name, figures in parts
         ),
+        () if judged is None else tuple(map(line, judged.troubles)),
     )
 
 

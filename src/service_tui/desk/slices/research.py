@@ -87,13 +87,15 @@ class JudgedView:
 class HoldoutView:
     """Time of a history that is kept back from a session, and what it came to on it.
 
-    `rows` are its baseline and its best, empty until it was judged.
+    `rows` are its baseline and its best, empty until it was judged; `troubles` say what went wrong
+    in their trials.
     """
 
     history: str
     until: Timestamp
     ends_at: Timestamp
     rows: tuple[JudgedView, ...] = ()
+    troubles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

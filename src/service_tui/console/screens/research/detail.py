@@ -173,6 +173,8 @@ def holdout_text(holdout: HoldoutView, unit: str) -> Text:
         text.append(f"\n{f'{row.name} #{row.number}':<14}", "muted")
         text.append(f"{figure(row.logged, unit):>{FIGURE}}{figure(row.known, unit):>{FIGURE}}")
         text.append(f"{figure(row.held_back, unit):>{FIGURE}}", "bold accent")
+    for trouble in holdout.troubles:
+        text.append(f"\n{trouble}", "warn")
     text.append("\nheld back is what counts; a gap is what fitting looks like", "muted")
     return text
 
