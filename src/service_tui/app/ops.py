@@ -27,8 +27,8 @@ BUCKETS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2
 
 
 REFUSED_S: Final = 10.0
-"""# ours: so long after a write was refused a process is not ready. Then callers may try it again:
-without them a paused world would write nothing, and nobody would learn that there is room."""
+"""# ours: after a refused write a process says for so long that it is not ready. Then it is asked
+again: only a call that writes shows whether the disk has room."""
 
 
 class Role(StrEnum):

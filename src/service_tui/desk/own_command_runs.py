@@ -70,6 +70,9 @@ async def _ran(order: RunOwnCommand, within_s: float) -> tuple[str, str]:
     except (OSError, ValueError) as error:
         os.close(ours)
         return "bad", f"cannot start ({line(str(error), LAST_LINE_MAX)})"
+    except asyncio.CancelledError:
+        os.close(ours)
+        raise
     finally:
         os.close(theirs)
     is_late = False

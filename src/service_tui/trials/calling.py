@@ -102,7 +102,7 @@ class TrialGate:
             return
         sent = [value for name, value in scope["headers"] if name == b"authorization"]
         if len(sent) != 1 or not hmac.compare_digest(sent[0], self._authorization):
-            await _refuse(send, 401, "another key than that of the trial's agent")
+            await _refuse(send, 401, "a trial answers the key of its own agent alone")
         elif scope["path"].rstrip("/") == REGISTER.path:
             self.counts["a trial has one agent"] += 1
             await _refuse(send, 403, "a trial has one agent")
