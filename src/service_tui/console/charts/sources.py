@@ -152,7 +152,7 @@ def ending_of(market: MarketView) -> str:
     """How a market that takes no orders ended, as far as is known."""
     if market.outcome is None:
         return market.status.value
-    return f"resolved {'YES' if market.outcome else 'NO'}"
+    return f"resolved {market.outcome.word}"
 
 
 def _beside_points(
