@@ -35,8 +35,9 @@ class GroupRow:
 
     @property
     def key(self) -> str:
-        """Identity of the row."""
-        return f"{self.grouping.value} {self.exposure.key} {self.exposure.money}"
+        """Identity of the row, over all lists: the calendar has markets that are groups, too."""
+        due = "due " if self.slot is not None else ""
+        return f"{due}{self.grouping.value} {self.exposure.key} {self.exposure.money}"
 
     @property
     def market_id(self) -> str:

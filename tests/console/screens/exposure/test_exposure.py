@@ -61,7 +61,8 @@ async def test_a_key_groups_by_the_next_thing_and_the_choice_is_kept() -> None:
         assert found == ["event", "market", "agent", "venue", "side", "category"]
         await seen.press("c", "c", "c")
         assert line_with(seen, "momentum")
-        await seen.press("escape", "quotation_mark")
+        await seen.press("minus")
+        await on_page(seen)
         assert "by agent" in seen.text
 
 
@@ -99,6 +100,32 @@ async def test_enter_shows_the_market_of_a_row_that_has_one() -> None:
         assert seen.app.front.name_in_keys == "exposure"
         await seen.press("o", "enter")
         await seen.until(lambda: seen.app.front.name_in_keys == "markets")
+
+
+@pytest.mark.parametrize("lists", [("c", "c"), ("o",), ("o", "o")])
+async def test_back_from_a_market_the_same_list_and_grouping_are_there(
+    lists: tuple[str, ...],
+) -> None:
+    async with running(STATE, size=(160, 50)) as seen:
+        await on_page(seen)
+        await seen.press(*lists, "down")
+        before = seen.lines[:30]
+        await seen.press("enter")
+        await seen.until(lambda: seen.app.front.name_in_keys == "markets")
+        await seen.press("minus")
+        await seen.until(lambda: seen.app.front.name_in_keys == "exposure")
+        assert seen.lines[2:30] == before[2:30]
+
+
+async def test_the_key_of_the_page_leads_to_its_groups_and_then_to_categories() -> None:
+    async with running(STATE, size=(160, 50)) as seen:
+        await on_page(seen)
+        await seen.press("c", "c", "o", "o")
+        assert "by market" not in seen.text
+        await seen.press("quotation_mark")
+        assert "by market" in seen.text
+        await seen.press("quotation_mark")
+        assert "by category" in seen.text
 
 
 async def test_masked_amounts_stand_nowhere_on_the_page() -> None:
@@ -161,8 +188,8 @@ async def test_the_pane_of_a_market_names_its_holdings_in_its_own_money() -> Non
     async with running(STATE, size=(220, 60)) as seen:
         await on_page(seen)
         await seen.press("c", "c")
-        for _ in range(2):
-            seen.app.front.focus_row(f"market {market} USDC.e")
+        for place in ("market", "due market"):
+            seen.app.front.focus_row(f"{place} {market} USDC.e")
             await seen.until(lambda: "cost, USDC.e" in seen.text)
             below = seen.text.partition("Largest")[2].partition("Both sides")[0]
             assert "USDC.e  " in below

@@ -108,6 +108,30 @@ class ExposureScreen(TableScreen[ExposureRow]):
         if kept in set(Grouping):
             self.only = by(Grouping(kept))
 
+    def come_again(self) -> None:
+        """Go to the groups; from these to the groups by category."""
+        if self.place:
+            self.bring_forward(0)
+        else:
+            self.only = by(Grouping.CATEGORY)
+            self.filter_rows()
+        self.table.focus()
+
+    def focus_row(self, row: str | None) -> None:
+        """As everywhere; the grouping becomes the one of the row."""
+        groups = {} if row is None else {one.key: one for one in EXPOSURE.rows(self.state)}
+        if row in groups:
+            self.only = by(groups[row].grouping)
+            self.filter_rows()
+        super().focus_row(row)
+
+    def show_all(self) -> None:
+        """Clear the search; a grouping is no filter to remove."""
+        chosen = self.only
+        super().show_all()
+        self.only = chosen
+        self.filter_rows()
+
     def step_out(self) -> bool:
         """As everywhere; a grouping is no filter to leave."""
         chosen, self.only = self.only, None
