@@ -331,7 +331,9 @@ def _held_row(row: HeldRow) -> Row:
         "sale_value": _money(row.value),
         "price": row.price,
         "stop": row.stop,
+        "stop_distance": row.to_stop,
         "target": row.target,
+        "other_side": ", ".join(row.others) or None,
         "resolves": text_of_moment(row.resolves_at),
         "order": row.order_id or None,
     }
@@ -398,8 +400,8 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
     "held": ScriptList(
         Wanted((Topic.HOLDINGS,)),
         lambda state, _pasts, _now: everything_held(state),
-        ("agent_name", "what", "side", "shares", "cost", "sale_value", "price", "stop", "target",
-         "money", "resolves", "question"),
+        ("agent_name", "what", "side", "shares", "cost", "sale_value", "price", "stop",
+         "stop_distance", "target", "money", "resolves", "question"),
     ),
     "fleet": ScriptList(
         Wanted((Topic.AGENTS, Topic.FLEET)),

@@ -14,7 +14,6 @@ from service_tui.console.screens.exposure.table import change
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.holdings.rows import (
     ExposureRow,
     GroupRow,
@@ -145,17 +144,31 @@ def opposed(one: Opposition, view: ViewContext) -> Text:
     )  # fmt: skip
 
 
-def sums(found: Summary, view: ViewContext) -> tuple[Bit, ...]:
-    """All that is held, and what is lost of it if everything resolves against it."""
-    soon = {one.money: one for one in found.soon}
+def sums(shown: Summary, whole: Summary, view: ViewContext) -> tuple[Bit, ...]:
+    """What the rows shown come to, and what is lost of it if everything resolves against it.
+
+    Args:
+        shown: of the marked rows, or of those that a search leaves.
+        whole: of all that is held.
+        view: how amounts are written.
+    """
+    soon = {one.money: one for one in shown.soon}
+    every = {one.money: one.count for one in whole.all}
     bits: list[Bit] = []
-    for one in found.all:
+    for place, one in enumerate(shown.all):
         near = soon.get(one.money)
-        shown = [("sale value", view.money(one.value))]
+        of = "" if one.count == every.get(one.money) else f" of {every.get(one.money, 0):,}"
+        against = view.pnl(change(one.worst, one))
+        bits.append(Bit(Text.assemble((f"{one.count:,}{of} in {one.money}", "bold")), place))
+        bits.append(Bit(Text.assemble(("all against ", "muted"), against), place))
         if near is not None:
-            shown.append(("resolving against within 24 h", view.pnl(change(near.worst, near))))
-        shown.append(("all against", view.pnl(change(one.worst, one))))
-        bits.append(sums_bit(f"{one.count:,} in {one.money}", shown, ahead=len(bits)))
+            within = view.pnl(change(near.worst, near))
+            text, short = (
+                Text.assemble((words, "muted"), within) for words in ("of it within 24 h ", "24 h ")
+            )
+            bits.append(Bit(text, 20 + place, short=short, short_rank=10 + place))
+        value = Text.assemble(("sale value ", "muted"), view.money(one.value))
+        bits.append(Bit(value, 30 + place))
     return tuple(bits)
 
 
