@@ -33,6 +33,7 @@ class BesideChart(Vertical):
         self._chart = name
         self._state, self._now = state, now
         self._market_id = ""
+        self.agent_ids: tuple[str, ...] = ()
         self._requested = ""
         self._has_read = False
         self._series: Series | None = None
@@ -63,7 +64,7 @@ class BesideChart(Vertical):
             self._has_read = True
             self.post_message(CommandGiven(ReadDay()))
         view = ViewContext.of(state, now)
-        self._series = series_of(self._chart, view, market_id, _SPAN_S)
+        self._series = series_of(self._chart, view, market_id, _SPAN_S, agent_ids=self.agent_ids)
         self._title.show_text(Text(self._series.title, "heading", no_wrap=True))
         self._view.redraw()
 
@@ -124,6 +125,7 @@ class Beside(Vertical):
             self.part.take(state, now)
         else:
             reads = front.name_in_keys != "markets"
+            self.part.agent_ids = front.rows_chosen() if front.name_in_keys == "agents" else ()
             self.part.show(state, now, front.current_market(), reads=reads)
 
     def leave(self) -> None:

@@ -106,6 +106,10 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
         """Handle the key of this screen while it is in front already."""
         self.focus_row(None)
 
+    def rows_chosen(self) -> tuple[str, ...]:
+        """Keys of the marked rows, else of those that a filter leaves; empty without both."""
+        return ()
+
     def current_row(self) -> str | None:
         """Key of the row under the cursor."""
         tables = self._tables()
