@@ -10,6 +10,7 @@ from service_tui.console.charts.bars import drawn_bars
 from service_tui.console.charts.drawing import Drawn, drawn_time
 from service_tui.console.charts.series import Series, TimeSeries, Window
 from service_tui.console.charts.sources import OF_MARKET, OF_PAST, ChartName, series_of
+from service_tui.console.keys import cap
 from service_tui.console.messages import CommandGiven
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.chart_view import ChartView
@@ -20,6 +21,9 @@ from service_tui.desk.commands.agents import ReadDay
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+READ_ONLY: Final = f"to read only, {cap('app.beside')} changes it"
+"""What a second list says of itself: its tabs and its cursor look as if keys reached them."""
 
 _SPAN_S: Final = 86_400
 _SHORTEST_S: Final = 1.0
@@ -116,7 +120,7 @@ class Beside(Vertical):
 
     def compose(self) -> ComposeResult:
         """The title, and what is shown."""
-        yield TextBlock(self._heading, classes="beside-title")
+        yield TextBlock(f"{self._heading}   {READ_ONLY}", classes="beside-title")
         yield self.part
 
     def show(self, state: DeskState, now: Timestamp, front: NumberedView) -> None:

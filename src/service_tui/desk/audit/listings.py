@@ -228,12 +228,17 @@ def fleet_row(agent: AgentView, known: ReturnsView | None, now: Timestamp) -> Ro
         "month_pnl": None if known is None else _money(known.gained(Period.MONTH, now)),
         "total_pnl": decimal(agent.total_pnl),
         "return": found.total_return,
-        "drawdown": found.drawdown,
-        "max_drawdown": found.max_drawdown,
+        "drawdown": _part(found.drawdown),
+        "max_drawdown": _part(found.max_drawdown),
         "sharpe": found.sharpe,
         "hit_rate": agent.win_rate,
         "trades": agent.trades_count,
     }
+
+
+def _part(fraction: float | None) -> float | None:
+    """A fraction to the millionth: what is smaller is of the arithmetic."""
+    return None if fraction is None else round(fraction, 6)
 
 
 def row_of(state: DeskState, record: object) -> Row | None:

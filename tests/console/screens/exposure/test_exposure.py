@@ -349,6 +349,29 @@ async def test_the_smallest_terminal_keeps_the_answers(
         assert "  24 h " in sums
 
 
+async def test_an_event_is_called_by_its_name_and_a_market_as_everywhere() -> None:
+    held = STATE.holdings
+    assert held is not None
+    first = held.holdings[0]
+    market = replace(
+        STATE.markets[first.market_id], event_id="e-1", event_name="Who wins the mayor race?"
+    )
+    rows = (replace(first, event="e-1"), *held.holdings[1:])
+    state = replace(
+        STATE,
+        markets={**STATE.markets, market.market_id: market},
+        holdings=replace(held, holdings=rows),
+    )
+    async with running(state, size=(160, 50)) as seen:
+        await on_page(seen)
+        await seen.press("c")
+        assert "Who wins the mayor race?" in seen.text
+        await seen.press("c")
+        # Without "Will", as in every other list.
+        assert "Will the harbour" not in "\n".join(seen.lines[:30])
+        assert "The harbour at Port" in seen.text
+
+
 async def test_masked_amounts_stand_nowhere_on_the_page() -> None:
     async with running(STATE, size=(160, 50)) as seen:
         await on_page(seen)
@@ -389,7 +412,9 @@ async def test_a_group_is_limited_changed_and_freed_by_its_form() -> None:
         assert (order.group, order.key, order.venue) == (LimitGroup.CATEGORY, "weather", Venue.SIM)
         assert (order.cost_max, order.refuses) == (50 * ONE, True)
         await seen.bring(limited(STATE, 9, refuses=False))
-        assert "9.00!" in line_with(seen, "weather")
+        # What only warns has a sign; how much of it is used stands before it.
+        assert "122% of 9.00!" in line_with(seen, "weather")
+        assert "a buy beyond it is warned about" in seen.text
         await seen.press("l", "enter")
         assert seen.doors.submitted[-1].describe() == "no limit on category weather in $SIM"
 

@@ -42,7 +42,7 @@ class LimitForm(Form[SetExposureLimit]):
     """Sets, changes or takes off the limit of one group, in one kind of money."""
 
     heading: ClassVar[str] = "Limit"
-    body = ("form-question", MOST, OptionsRow("limit-way", "beyond it"), "form-preview")
+    body = ("form-question", MOST, OptionsRow("limit-way", "beyond it "), "form-preview")
 
     def __init__(  # noqa: PLR0913, PLR0917 - what is limited, and what it costs now
         self,

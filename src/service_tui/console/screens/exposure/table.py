@@ -171,16 +171,23 @@ def _amounts(*names: str) -> dict[str, Callable[[GroupRow], Micros | None]]:
     return {name: _AMOUNTS[name] for name in names}
 
 
+def limit_used(row: GroupRow) -> float | None:
+    """The part of its limit that the group costs; None without a limit."""
+    limit = row.limit
+    return None if limit is None else row.cost / limit.cost_max
+
+
 def _limit(row: GroupRow, view: ViewContext) -> Text:
-    """The limit of the group; red once it is reached, with ! where it only warns."""
-    if row.limit is None:
+    """The used part and the limit of the group; ! where it only warns, red once it is reached."""
+    used = limit_used(row)
+    if row.limit is None or used is None:
         return Text()
     text = formats.money(row.limit.cost_max, masked=view.masked)
     if not row.limit.refuses:
         text.append("!")
-    if row.exposure.cost >= row.limit.cost_max and not view.masked:
-        text.stylize("loss")
-    return text
+    if view.masked:
+        return text
+    return Text(f"{used:.0%} of {text.plain}", "loss" if used >= 1 else "")
 
 
 def _group_name(row: GroupRow, view: ViewContext) -> str:
@@ -236,7 +243,16 @@ EXPOSURE: Final = TableSpec[GroupRow](
         _pnl("all NO", "no", _AMOUNTS["no"]),
         _pnl("YES +10 pt", "rise", _AMOUNTS["rise"], tier=150),
         _pnl("YES -10 pt", "fall", _AMOUNTS["fall"], tier=150),
-        Column("limit", "limit", 9, _limit, numeric=True, tier=103, of_row=True),
+        Column(
+            "limit",
+            "limit used",
+            16,
+            _limit,
+            sort_key=lambda row, _: limit_used(row),
+            numeric=True,
+            tier=110,
+            of_row=True,
+        ),
         _left_column("ends in", tier=170),
         word_column("money", "money", 6, lambda row: row.exposure.money),
     ),
