@@ -426,7 +426,7 @@ AGENTS: Final = TableSpec[AgentView](
             "return", "return", lambda one: one.total_return, formats.percent_change, tier=122
         ),
         _returns_column(
-            "drawdown", "drawdown", lambda one: one.drawdown, formats.percent, tier=124, width=8
+            "drawdown", "drawdown", lambda one: one.drawdown, formats.percent, tier=123, width=8
         ),
         _returns_column("sharpe", "sharpe", lambda one: one.sharpe, ratio_text, tier=134),
         Column(
