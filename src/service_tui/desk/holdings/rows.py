@@ -168,10 +168,10 @@ def group_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
     )
 
 
-def _groups(held: HoldingsView, grouping: Grouping, of: str = "") -> Iterator[GroupRow]:
+def _groups(held: HoldingsView, grouping: Grouping) -> Iterator[GroupRow]:
     ends = _soonest(held, grouping)
     for one in exposures(held.holdings, grouping):
-        yield GroupRow(grouping, one, resolves_at=ends.get((one.key, one.money)), of=of)
+        yield GroupRow(grouping, one, resolves_at=ends.get((one.key, one.money)))
 
 
 def _soonest(held: HoldingsView, grouping: Grouping) -> dict[tuple[str, str], Timestamp]:
@@ -184,18 +184,23 @@ def _soonest(held: HoldingsView, grouping: Grouping) -> dict[tuple[str, str], Ti
     return ends
 
 
-def due_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
+def slots_of(held: HoldingsView) -> tuple[DueSlot, ...]:
+    """The hours and days in which something resolves."""
+    return calendar(held.holdings, held.world_at)
+
+
+def due_rows(held: HoldingsView, slots: tuple[DueSlot, ...] | None = None) -> tuple[GroupRow, ...]:
     """The markets in the order in which they resolve; those without a known end come last."""
     ends = {one.market_id: one.resolves_at for one in held.holdings}
     rows = [
         GroupRow(Grouping.MARKET, one, slot=slot, resolves_at=ends[one.key], of=DUE)
-        for slot in calendar(held.holdings, held.world_at)
+        for slot in (slots_of(held) if slots is None else slots)
         for one in slot.markets
     ]
     return tuple(sorted(rows, key=lambda row: row.resolves_at or math.inf))
 
 
-def slot_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
+def slot_rows(held: HoldingsView, slots: tuple[DueSlot, ...] | None = None) -> tuple[GroupRow, ...]:
     """The hours of two days, then the days, in which something resolves, with their sums."""
     ends = {one.market_id: one.resolves_at for one in held.holdings}
     return tuple(
@@ -206,7 +211,7 @@ def slot_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
             resolves_at=min(filter(None, (ends[each.key] for each in slot.markets)), default=None),
             of=SLOT,
         )
-        for place, slot in enumerate(calendar(held.holdings, held.world_at))
+        for place, slot in enumerate(slots_of(held) if slots is None else slots)
         for one in slot.totals
     )
 
@@ -219,7 +224,9 @@ HELD_BY: Final = (Grouping.AGENT, Grouping.MARKET, Grouping.EVENT)
 """By what everything held is grouped."""
 
 
-def held_groups(held: HoldingsView) -> tuple[GroupRow, ...]:
+def held_groups(
+    held: HoldingsView, groups: tuple[GroupRow, ...] | None = None
+) -> tuple[GroupRow, ...]:
     """Everything held by agent, market and event, with the number of open orders beside it."""
     orders = Counter(
         (grouping, key, MONEY_OF[one.order.venue])
@@ -230,9 +237,14 @@ def held_groups(held: HoldingsView) -> tuple[GroupRow, ...]:
         )
     )
     return tuple(
-        replace(row, orders=orders[row.grouping, row.exposure.key, row.exposure.money])
-        for grouping in HELD_BY
-        for row in _groups(held, grouping, HELD)
+        replace(
+            row,
+            limit=None,
+            of=HELD,
+            orders=orders[row.grouping, row.exposure.key, row.exposure.money],
+        )
+        for row in (group_rows(held) if groups is None else groups)
+        if row.grouping in HELD_BY
     )
 
 

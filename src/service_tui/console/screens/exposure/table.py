@@ -33,6 +33,7 @@ from service_tui.desk.holdings.rows import (
     held_groups,
     held_rows,
     slot_rows,
+    slots_of,
 )
 from service_tui.desk.own_notes import day_of
 from service_tui.desk.slices.holdings import HoldingsView
@@ -59,14 +60,23 @@ def _once(
     return rows
 
 
+_last_groups: Final = LastMade[tuple[GroupRow, ...]]()
+
+
+def _groups(held: HoldingsView) -> tuple[GroupRow, ...]:
+    """The groups, which two lists are made of: thousands of positions are added up once."""
+    return _last_groups.of((held,), lambda: group_rows(held))
+
+
 def _due(held: HoldingsView) -> tuple[GroupRow, ...]:
-    return (*due_rows(held), *slot_rows(held))
+    slots = slots_of(held)
+    return (*due_rows(held, slots), *slot_rows(held, slots))
 
 
 def _held(held: HoldingsView) -> tuple[ExposureRow, ...]:
     """What is held, by agent; behind it the groups."""
     rows = sorted(held_rows(held), key=lambda row: (row.agent_name, row.what, row.question))
-    return (*rows, *held_groups(held))
+    return (*rows, *held_groups(held, _groups(held)))
 
 
 def _left(at: Timestamp | None, now: Timestamp) -> Text:
@@ -214,7 +224,7 @@ def event_name(event_id: str, state: DeskState) -> str:
 
 EXPOSURE: Final = TableSpec[GroupRow](
     "exposure",
-    rows=_once(group_rows),
+    rows=_once(_groups),
     key=lambda row: row.key,
     columns=(
         Column[GroupRow](
