@@ -1,7 +1,7 @@
 """Outcomes of markets and their payouts: YES, NO, a part to each side, or the cost back."""
 
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NoReturn, Protocol
 
 from service_tui.terms import Side
 from service_tui.units import ONE, Micros
@@ -46,8 +46,11 @@ class Outcome:
             return _VOID_WORD
         return int(self.yes) if self.winner is None else self.winner is Side.YES
 
-    def __bool__(self) -> bool:
-        """Refuse: a test of truth would take NO, a part and VOID for YES."""
+    def __bool__(self) -> NoReturn:
+        """Refuse: a test of truth would take NO, a part and VOID for YES.
+
+        No bool is returned, so the type checker refuses each `if outcome`, too.
+        """
         raise TypeError("an outcome is not true or false: ask what it pays")
 
     @property

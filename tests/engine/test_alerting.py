@@ -113,6 +113,19 @@ def test_each_kind_fires_once_when_its_limit_is_reached(
     assert of(ticked(again, 3), AgentAlertFired) == []
 
 
+def test_silence_counts_from_the_last_call_and_not_from_the_setting() -> None:
+    world = new_world("ada", **OFF)
+    world.agent_alerts.hear("ada", world.at)
+    ticked(world, 120)
+    watched(world, KIND.SILENT, 2)
+    assert len(of(tick(world), AgentAlertFired)) == 1
+    # Of one whose calls nobody has heard it counts from the setting.
+    unheard = new_world("ada", **OFF)
+    ticked(unheard, 120)
+    watched(unheard, KIND.SILENT, 2)
+    assert of(tick(unheard), AgentAlertFired) == []
+
+
 def test_below_its_limit_no_kind_fires() -> None:
     world = new_world("ada", **OFF)
     for kind, limit in (

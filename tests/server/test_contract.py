@@ -65,6 +65,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_TRADES,
     DESK_APPROVE,
     DESK_DELETE_AGENT_ALERT,
+    DESK_DELETE_MONITOR,
     DESK_FREE_LEASH,
     DESK_HOLDINGS,
     DESK_LEASHES,
@@ -76,6 +77,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_SET_AGENT_ALERT,
     DESK_SET_LEASH,
     DESK_SET_LIMIT,
+    DESK_SET_MONITOR,
     PENDING_TRADES,
     SKILL_ANALYTICS,
 )
@@ -268,6 +270,10 @@ def of_first(scene: Scene) -> Mapping[str, Any]:
     return {"path": {"agent_id": scene.stage.agent_id}}
 
 
+def of_holding(scene: Scene) -> Mapping[str, Any]:
+    return {"path": {"agent_id": scene.stage.agent_id, "market_id": scene.market_id}}
+
+
 def of_alert(scene: Scene) -> Mapping[str, Any]:
     return {"path": {"agent_id": scene.stage.agent_id, "alert_id": "aa1"}}
 
@@ -422,6 +428,21 @@ SCRIPT: Final = (
         404,
     ),
     Call("monitors", MONITORS),
+    Call(
+        "watch for an agent",
+        DESK_SET_MONITOR,
+        lambda s: of_holding(s) | {"json": {"side": "yes", "stop_loss_pct": 0.5}},
+    ),
+    Call(
+        "watch for an agent no more",
+        DESK_DELETE_MONITOR,
+        lambda s: of_holding(s) | {"params": {"side": "yes"}},
+    ),
+    Call(
+        "watch again",
+        SET_MONITOR,
+        lambda s: of_market(s) | {"json": {"side": "yes", "stop_loss_pct": 1}},
+    ),
     Call("watch no more", DELETE_MONITOR, lambda s: of_market(s) | {"params": {"side": "yes"}}),
     Call(
         "watch no more again",

@@ -43,6 +43,7 @@ ON_RECORD: Final = frozenset({
     *("app.attention", "app.portfolio", "app.markets", "app.monitors", "app.reactor"),
     *("app.redemption", "app.research", "app.agents", "app.settings", "app.blotter", "app.log"),
     *("app.exposure", "exposure.market", "exposure.list", "exposure.group", "event.choose"),
+    *("exposure.open", "exposure.both", "exposure.mark", "exposure.mark_all"),
     *("app.timeline", "timeline.open", "timeline.kind", "timeline.away", "timeline.market"),
     *("app.last", "app.back", "app.forward", "app.command", "app.palette", "app.help"),
     *("app.privacy", "app.theme", "app.themes", "app.suspend", "app.toasts", "app.quit"),

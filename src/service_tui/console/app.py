@@ -760,7 +760,10 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         row = self.front.current_market()
         first = ChartName(name) if name else fitting_chart(self.front.name_in_keys, row)
         recent = tuple(one for one in self.rows_seen() if one in self.desk_state.markets)
-        self.push_screen(ChartDialog(self.desk_state, self.now, row, first, recent=recent))
+        agents = self.front.rows_chosen() if self.front.name_in_keys == "agents" else ()
+        self.push_screen(
+            ChartDialog(self.desk_state, self.now, row, first, recent=recent, agent_ids=agents)
+        )
 
     @on(ChartsRequested)
     def _charts_requested(self, message: ChartsRequested) -> None:

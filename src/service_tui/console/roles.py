@@ -24,6 +24,7 @@ _TRADING: Final = (
     *("research.new", "research.backtest", "settings.edit", "settings.undo"),
     *("webhooks.new", "webhooks.test", "webhooks.remove"),
     *("agent_alerts.new", "agent_alerts.remove"),
+    *("exposure.stop", "exposure.sell", "exposure.pause"),
 )
 _SUPERVISING: Final = (
     *("app.pause", "app.slower", "app.faster", "app.halt", "app.halt_too", "app.resume"),

@@ -15,6 +15,7 @@ from service_tui.console.view_context import ViewContext
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.slices.markets import BesideView
 from service_tui.desk.state import DeskState
+from service_tui.outcome import NO, VOID, Outcome
 from service_tui.terms import MarketStatus
 from service_tui.units import Probability, Timestamp
 
@@ -26,12 +27,14 @@ OTHER = OTHERS[0]
 POINTS = tuple((Timestamp(NOW - 3_600 + 60 * place), 0.2 + place / 200) for place in range(60))
 
 
-def with_beside(beside: BesideView | None, *, is_open: bool = True) -> DeskState:
+def with_beside(
+    beside: BesideView | None, *, is_open: bool = True, outcome: Outcome = NO
+) -> DeskState:
     detail, market = STATE.detail, STATE.markets[OTHER]
     assert detail is not None
     market = replace(market, question="Will the other end?", price=Probability(0.61))
     if not is_open:
-        market = replace(market, status=MarketStatus.RESOLVED, outcome=False)
+        market = replace(market, status=MarketStatus.RESOLVED, outcome=outcome)
     else:
         market = replace(market, status=MarketStatus.ACTIVE, outcome=None)
     return replace(
@@ -85,6 +88,18 @@ async def test_a_text_that_no_market_has_offers_none_and_enter_chooses_none() ->
         assert isinstance(seen.app.screen, CompareMenu)
         await seen.press("escape")
         assert "two markets" not in seen.text
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [(NO, "resolved NO"), (VOID, "resolved void"), (Outcome.at(0.35), "resolved 0.35")],
+)
+async def test_the_list_names_how_each_ended_market_ended(outcome: Outcome, told: str) -> None:
+    state = with_beside(None, is_open=False, outcome=outcome)
+    async with running(state, first="markets", size=(100, 30)) as seen:
+        await open_menu(seen)
+        await seen.press(*"other end")
+        assert told in next(line for line in seen.lines if "▌ Will the other end?" in line)
 
 
 async def test_without_a_market_the_key_says_what_is_missing() -> None:

@@ -105,3 +105,13 @@ async def test_every_other_screen_and_chart_can_stand_there(chosen: str) -> None
         await seen.until(lambda: beside(seen.app) == chosen)
         await seen.bring(replace(seen.doors.state))
         assert not [toast for toast in seen.toasts if "failed" in toast]
+
+
+async def test_a_second_list_is_chosen_by_its_key_and_says_that_it_is_read_only() -> None:
+    async with running(STATE, first="portfolio", size=WIDE) as seen:
+        await seen.press("backslash", "2")
+        await seen.bring(with_beside(portfolio="markets"))
+        chosen = [one for one in seen.doors.submitted if isinstance(one, SetPreference)]
+        assert ("beside.portfolio", "markets") in [(one.name, one.value) for one in chosen]
+        await seen.until(lambda: beside(seen.app) == "markets")
+        assert "to read only" in seen.text

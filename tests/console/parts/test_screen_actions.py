@@ -180,7 +180,8 @@ OF_ANY_DESK = {
     "agents": "alerts export list mark mark_all open output",
     "approvals": "lift mark mark_all market review",
     "attention": "mark mute open run snooze undo",
-    "blotter": "export list market orders trades why", "exposure": "group list market",
+    "blotter": "export list market orders trades why",
+    "exposure": "both group list mark mark_all market open",
     "log": "open verify who", "monitors": "list mark market",
     "markets": "book_down book_up category event held lists mark mark_all range star starred status"
     " until venue",

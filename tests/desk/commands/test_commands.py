@@ -39,6 +39,7 @@ NO, EVM, SIM = Side.NO, Venue.EVM, Venue.SIM
 GUARD = of_risk.SetMonitor("m", NO, SIM, Thresholds(0.125, 0.5))
 BUY = of_trading.PlaceTrade("m", NO, Action.BUY, SIM, Micros(1_234_500_000))
 SALE = of_trading.PlaceTrade("m", Side.YES, Action.SELL, SIM, shares=Micros(12_500_001))
+HERON = of_agents.AgentSide("a", "heron", "m", NO, SIM)
 UNTIL = Timestamp(1_800_000_000.0)
 
 
@@ -65,6 +66,14 @@ SAID: list[tuple[Command, str, str]] = [
             LimitGroup.AGENT, "a-1", "heron", Venue.EVM, Micros(9_000_000), refuses=False
         ),
         "limit", "limit agent heron to 9.00 USDC.e, warn only",
+    ),
+    (
+        of_agents.SetHeldStops((HERON,), (("stop_loss_pct", 0.2), ("take_profit_pct", None))),
+        "monitor", "monitor NO of heron: stop 20%, target off",
+    ),
+    (
+        of_agents.SetHeldStops((HERON, HERON), (("stop_loss_pct", 0.125),)),
+        "monitor", "monitor 2 positions: stop 12.5%",
     ),
     (
         of_agents.SetExposureLimit(LimitGroup.EVENT, "m-1", "Rain?", Venue.SIM, None),

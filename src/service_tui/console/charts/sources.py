@@ -63,7 +63,13 @@ def fitting_chart(screen_name: str, market_id: str) -> ChartName:
 
 
 def series_of(
-    name: ChartName, view: ViewContext, market_id: str, span_s: int, *, beside_id: str = ""
+    name: ChartName,
+    view: ViewContext,
+    market_id: str,
+    span_s: int,
+    *,
+    beside_id: str = "",
+    agent_ids: Sequence[str] = (),
 ) -> Series:
     """One chart of the state of a context.
 
@@ -73,7 +79,10 @@ def series_of(
         market_id: of a chart of one market; empty for none.
         span_s: length of a chart of one market; one of `RANGES`.
         beside_id: the market whose price is shown with that of the first; empty for none.
+        agent_ids: the agents that a chart of agents shows; empty for all.
     """
+    if name is ChartName.AGENTS:
+        return _agents(view, agent_ids)
     series = _MAKERS[name](view, market_id, span_s)
     if beside_id and name is ChartName.PRICE and isinstance(series, TimeSeries):
         return _compared(series, view, (market_id, beside_id), span_s)
@@ -152,7 +161,7 @@ def ending_of(market: MarketView) -> str:
     """How a market that takes no orders ended, as far as is known."""
     if market.outcome is None:
         return market.status.value
-    return f"resolved {'YES' if market.outcome else 'NO'}"
+    return f"resolved {market.outcome.word}"
 
 
 def _beside_points(
@@ -259,22 +268,31 @@ LINES_MAX: Final = 6
 """Lines that can be told apart; each ends in its number."""
 
 
-def _agents(view: ViewContext, market_id: str, span_s: int) -> TimeSeries:
-    """The gain of each agent since its first mark, so that large and small ones compare."""
-    del market_id, span_s
+def _agents(view: ViewContext, agent_ids: Sequence[str]) -> TimeSeries:
+    """The gain of each agent since its first mark, so that large and small ones compare.
+
+    Of too many, the best and the worst: a supervisor looks for these.
+    """
     state = view.state
     fleet = () if state.fleet is None else state.fleet.agents
-    ranked = sorted(fleet, key=lambda agent: -agent.equity)
-    known = [(agent.name, state.supervision.returns_of(agent.agent_id)) for agent in ranked]
+    known = [
+        (agent.name, state.supervision.returns_of(agent.agent_id))
+        for agent in fleet
+        if not agent_ids or agent.agent_id in agent_ids
+    ]
     lines = [
         (formats.plain(name, _NAME_MAX).plain, _gains_of(found.curve))
         for name, found in known
         if found is not None and len(found.curve) > 1 and found.curve[0][1] > 0
     ]
-    shown = lines[:LINES_MAX]
-    left_out = f", the {LINES_MAX} with most equity" if len(lines) > LINES_MAX else ""
+    lines.sort(key=lambda line: -line[1][-1][1])
+    shown, which = lines, ", the chosen ones" if agent_ids else ""
+    if len(lines) > LINES_MAX:
+        half = LINES_MAX // 2
+        shown = [*lines[:half], *lines[-half:]]
+        which = f"{which}, the {half} best and the {half} worst of {len(lines)}"
     return TimeSeries(
-        f"gain since the first mark{left_out}{of_wall(state)}",
+        f"gain since the first mark{which}{of_wall(state)}",
         shown[0][1] if shown else (),
         awaited(state, "no agent has traded yet"),
         span_min=0.01,
@@ -449,5 +467,5 @@ _MAKERS: Final[dict[ChartName, Callable[[ViewContext, str, int], Series]]] = {
     ChartName.SKILLS: _skills,
     ChartName.CALIBRATION: _calibration,
     ChartName.SWEEP: _sweep,
-    ChartName.AGENTS: _agents,
+    ChartName.AGENTS: lambda view, _market, _span: _agents(view, ()),
 }

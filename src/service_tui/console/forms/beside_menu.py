@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.text import Text
+from textual import events
 from textual.binding import BindingType
 
 from service_tui.console.forms.cursor_list import CursorList
@@ -53,6 +54,14 @@ class BesideMenu(CursorList[str, str]):
             )
             for name, title in self._choices.items()
         ])
+
+    def on_key(self, event: events.Key) -> None:
+        """Show the one whose key is pressed."""
+        for name, title in self._choices.items():
+            if event.character and title.partition(" ")[0] == event.character:
+                event.stop()
+                self.dismiss(name)
+                return
 
     def action_choose(self) -> None:
         """Show the one under the cursor."""

@@ -22,7 +22,7 @@ from service_tui.console.charts.sources import (
     series_of,
 )
 from service_tui.console.forms.compare_menu import CompareMenu
-from service_tui.console.keys import bindings_of, cap
+from service_tui.console.keys import bindings_of, cap, with_keys
 from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.theme import content
 from service_tui.console.view_context import ViewContext
@@ -46,6 +46,10 @@ LEAST_S: Final = 30.0
 LEAST_BARS: Final = 3.0
 _NAMES: Final = tuple(ChartName)
 
+AGENTS_CHOSEN: Final = with_keys(
+    "compare: mark the agents on {app.agents} with {agents.mark}, or filter them there"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ChartPlace:
@@ -64,6 +68,7 @@ class ChartDialog(Dialog[None]):
         market_id: the market of the first two charts; empty for none.
         first: the chart in front.
         recent: ids of markets that were looked at, the newest first.
+        agent_ids: the agents of the chart of agents; empty for all.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -87,11 +92,12 @@ class ChartDialog(Dialog[None]):
         first: ChartName,
         *,
         recent: Sequence[str] = (),
+        agent_ids: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self._state, self._now = state, now
         self._market_id, self._beside_id = market_id, ""
-        self._recent = recent
+        self._recent, self._agent_ids = recent, agent_ids
         self.chart_name = first
         self._span_s = 86_400
         self._places: dict[ChartName, ChartPlace] = {}
@@ -197,7 +203,9 @@ class ChartDialog(Dialog[None]):
     def action_compare(self) -> None:
         """Choose a market whose price is shown with this one's; pressed again, show one."""
         market = self._state.markets.get(self._market_id)
-        if market is None:
+        if self.chart_name is ChartName.AGENTS:
+            self.post_message(ToastMessage(AGENTS_CHOSEN, "warn"))
+        elif market is None:
             self.post_message(ToastMessage("compare: select a market first", "warn"))
         elif self._beside_id:
             self._compare("")
@@ -244,7 +252,12 @@ class ChartDialog(Dialog[None]):
     def _made(self) -> Series:
         view = ViewContext.of(self._state, self._now)
         return series_of(
-            self.chart_name, view, self._market_id, self._span_s, beside_id=self._beside_id
+            self.chart_name,
+            view,
+            self._market_id,
+            self._span_s,
+            beside_id=self._beside_id,
+            agent_ids=self._agent_ids,
         )
 
     def _ask(self) -> None:

@@ -60,7 +60,7 @@ class LeashForm(Form[SetLeash]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("leash_form")]
 
-    heading: ClassVar[str] = "Leash"
+    heading: ClassVar[str] = "Permissions"
     hint: ClassVar[str] = "{leash.whose} scope  {leash.mode} permission  enter sets"
 
     def __init__(

@@ -10,6 +10,7 @@ from service_tui.console.charts.bars import drawn_bars
 from service_tui.console.charts.drawing import Drawn, drawn_time
 from service_tui.console.charts.series import Series, TimeSeries, Window
 from service_tui.console.charts.sources import OF_MARKET, OF_PAST, ChartName, series_of
+from service_tui.console.keys import cap
 from service_tui.console.messages import CommandGiven
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.chart_view import ChartView
@@ -20,6 +21,9 @@ from service_tui.desk.commands.agents import ReadDay
 from service_tui.desk.commands.settings import WatchMarket
 from service_tui.desk.state import DeskState
 from service_tui.units import Timestamp
+
+READ_ONLY: Final = f"to read only, {cap('app.beside')} changes it"
+"""What a second list says of itself: its tabs and its cursor look as if keys reached them."""
 
 _SPAN_S: Final = 86_400
 _SHORTEST_S: Final = 1.0
@@ -33,6 +37,7 @@ class BesideChart(Vertical):
         self._chart = name
         self._state, self._now = state, now
         self._market_id = ""
+        self.agent_ids: tuple[str, ...] = ()
         self._requested = ""
         self._has_read = False
         self._series: Series | None = None
@@ -63,7 +68,7 @@ class BesideChart(Vertical):
             self._has_read = True
             self.post_message(CommandGiven(ReadDay()))
         view = ViewContext.of(state, now)
-        self._series = series_of(self._chart, view, market_id, _SPAN_S)
+        self._series = series_of(self._chart, view, market_id, _SPAN_S, agent_ids=self.agent_ids)
         self._title.show_text(Text(self._series.title, "heading", no_wrap=True))
         self._view.redraw()
 
@@ -115,7 +120,7 @@ class Beside(Vertical):
 
     def compose(self) -> ComposeResult:
         """The title, and what is shown."""
-        yield TextBlock(self._heading, classes="beside-title")
+        yield TextBlock(f"{self._heading}   {READ_ONLY}", classes="beside-title")
         yield self.part
 
     def show(self, state: DeskState, now: Timestamp, front: NumberedView) -> None:
@@ -124,6 +129,7 @@ class Beside(Vertical):
             self.part.take(state, now)
         else:
             reads = front.name_in_keys != "markets"
+            self.part.agent_ids = front.rows_chosen() if front.name_in_keys == "agents" else ()
             self.part.show(state, now, front.current_market(), reads=reads)
 
     def leave(self) -> None:

@@ -422,6 +422,14 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
         """Key of the row under the cursor of the table in front."""
         return self.table.order.cursor
 
+    def rows_chosen(self) -> tuple[str, ...]:
+        """Keys of the marked rows, else of those that a filter leaves; empty without both."""
+        order = self.table.order
+        if order.marked:
+            return tuple(order.marked)
+        is_filtered = bool(self.search or self.only)
+        return tuple(map(order.key_at, range(len(order)))) if is_filtered else ()
+
     def row_to_return_to(self) -> str | None:
         """Key of the row under the cursor; None if it follows the newest row."""
         is_at_newest = self.spec.newest_on_top and not self.table.is_moved

@@ -447,7 +447,9 @@ class Views(FramedApp):  # noqa: PLR0904 - one action a key
     async def action_go(self, name: str, row: str | None = None) -> None:
         """Show a screen as it was left, and there the row with this key if one is given."""
         front = self.front
-        if name == front.name_in_keys:
+        if name == front.name_in_keys and row is None:
+            front.come_again()
+        elif name == front.name_in_keys:
             front.focus_row(row)
         else:
             await self._bring(self._trail.left_at(front.row_to_return_to()).go(View(name, row)))

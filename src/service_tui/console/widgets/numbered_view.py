@@ -102,6 +102,14 @@ class NumberedView(Vertical):  # noqa: PLR0904 - all that the frame asks of a sc
     def focus_row(self, row: str | None) -> None:
         """Put the cursor on the row with this key, and the focus on the main pane."""
 
+    def come_again(self) -> None:
+        """Handle the key of this screen while it is in front already."""
+        self.focus_row(None)
+
+    def rows_chosen(self) -> tuple[str, ...]:
+        """Keys of the marked rows, else of those that a filter leaves; empty without both."""
+        return ()
+
     def current_row(self) -> str | None:
         """Key of the row under the cursor."""
         tables = self._tables()

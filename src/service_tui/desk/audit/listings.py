@@ -228,12 +228,17 @@ def fleet_row(agent: AgentView, known: ReturnsView | None, now: Timestamp) -> Ro
         "month_pnl": None if known is None else _money(known.gained(Period.MONTH, now)),
         "total_pnl": decimal(agent.total_pnl),
         "return": found.total_return,
-        "drawdown": found.drawdown,
-        "max_drawdown": found.max_drawdown,
+        "drawdown": _part(found.drawdown),
+        "max_drawdown": _part(found.max_drawdown),
         "sharpe": found.sharpe,
         "hit_rate": agent.win_rate,
         "trades": agent.trades_count,
     }
+
+
+def _part(fraction: float | None) -> float | None:
+    """A fraction to the millionth: what is smaller is of the arithmetic."""
+    return None if fraction is None else round(fraction, 6)
 
 
 def row_of(state: DeskState, record: object) -> Row | None:
@@ -331,7 +336,9 @@ def _held_row(row: HeldRow) -> Row:
         "sale_value": _money(row.value),
         "price": row.price,
         "stop": row.stop,
+        "stop_distance": row.to_stop,
         "target": row.target,
+        "other_side": ", ".join(row.others) or None,
         "resolves": text_of_moment(row.resolves_at),
         "order": row.order_id or None,
     }
@@ -398,8 +405,8 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
     "held": ScriptList(
         Wanted((Topic.HOLDINGS,)),
         lambda state, _pasts, _now: everything_held(state),
-        ("agent_name", "what", "side", "shares", "cost", "sale_value", "price", "stop", "target",
-         "money", "resolves", "question"),
+        ("agent_name", "what", "side", "shares", "cost", "sale_value", "price", "stop",
+         "stop_distance", "target", "money", "resolves", "question"),
     ),
     "fleet": ScriptList(
         Wanted((Topic.AGENTS, Topic.FLEET)),

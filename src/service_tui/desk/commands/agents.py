@@ -8,14 +8,17 @@ from service_tui.desk.command import Command
 from service_tui.desk.slices.supervision import AFTER_FIRING, Pace, alert_text
 from service_tui.terms import (
     MONEY_OF,
+    THRESHOLDS,
     Action,
     AgentAlertAction,
     AgentAlertKind,
     LeashMode,
     LimitGroup,
     Plan,
+    Side,
     Venue,
     agent_with,
+    counted,
 )
 from service_tui.units import Micros, decimal
 
@@ -154,6 +157,46 @@ class SetExposureLimit(Command):
             return f"no limit on {what} in {MONEY_OF[self.venue]}"
         does = "" if self.refuses else ", warn only"
         return f"limit {what} to {decimal(self.cost_max):,.2f} {MONEY_OF[self.venue]}{does}"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSide:
+    """One side of a market that an agent holds."""
+
+    agent_id: str
+    agent_name: str
+    market_id: str
+    side: Side
+    venue: Venue
+
+
+@dataclass(frozen=True, slots=True)
+class SetHeldStops(Command):
+    """Change the stop, the target or both of positions of any agents.
+
+    `terms` are fractions by their names on the wire; None takes one off, one that is not named
+    stays. A position of which nothing is left to watch is watched no more.
+    """
+
+    kind: ClassVar[str] = "monitor"
+
+    sides: tuple[AgentSide, ...]
+    terms: tuple[tuple[str, float | None], ...]
+
+    def describe(self) -> str:
+        """Describe the command in plain English."""
+        one = self.sides[0]
+        where = (
+            f"{one.side.value.upper()} of {one.agent_name}"
+            if len(self.sides) == 1
+            else counted(len(self.sides), "position")
+        )
+        words = {kind.name: kind.label for kind in THRESHOLDS}
+        parts = (
+            f"{words[name]} {'off' if value is None else f'{100 * value:.4g}%'}"
+            for name, value in self.terms
+        )
+        return f"monitor {where}: {', '.join(parts)}"
 
 
 @dataclass(frozen=True, slots=True)

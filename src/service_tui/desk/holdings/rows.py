@@ -1,8 +1,10 @@
 """The rows of the exposure lists, for screens and scripts. Pure."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
 
 from service_tui.desk.slices.holdings import HoldingsView, LimitView
 from service_tui.evaluation.calendar import DueSlot, calendar
@@ -16,15 +18,24 @@ from service_tui.evaluation.exposure import (
     oppositions,
     totals,
 )
-from service_tui.terms import MONEY_OF, Side, Venue
+from service_tui.terms import MONEY_OF, Side, Venue, counted
 from service_tui.units import Micros, Timestamp
+
+DUE, SLOT, HELD = "due", "slot", "held"
+"""The lists beside that of the groups: markets and hours of the calendar, and what is held."""
+
+HOURLY: Final = "hour, day"
+POSITION: Final = "position"
+"""What a list is grouped by that has no `Grouping`: hours and days; nothing at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
     """What one group of holdings can come to, in one kind of money, and the limit that it has.
 
-    A market of the calendar has the `slot` in which it resolves, too.
+    `of` names the list it is in; empty for that of the groups. A market and an hour of the calendar
+    have the `slot` in which it resolves, too. `resolves_at` is the soonest end of its markets,
+    `orders` the number of open orders beside what is held.
     """
 
     grouping: Grouping
@@ -32,26 +43,63 @@ class GroupRow:
     limit: LimitView | None = None
     slot: DueSlot | None = None
     resolves_at: Timestamp | None = None
+    of: str = ""
+    orders: int = 0
 
     @property
     def key(self) -> str:
-        """Identity of the row."""
-        return f"{self.grouping.value} {self.exposure.key} {self.exposure.money}"
+        """Identity of the row, over all lists."""
+        place = f"{self.grouping.value} {self.exposure.key} {self.exposure.money}"
+        return f"{self.of} {place}".lstrip()
+
+    @property
+    def by(self) -> str:
+        """What it is a group by."""
+        return HOURLY if self.of == SLOT else self.grouping.value
 
     @property
     def market_id(self) -> str:
         """Its market; empty for a group of several."""
-        return self.exposure.key if self.grouping is Grouping.MARKET else ""
+        return self.exposure.key if self.by == Grouping.MARKET else ""
 
     @property
     def question(self) -> str:
         """Its name, as every row of a list has one."""
         return self.exposure.name
 
+    @property
+    def agent_name(self) -> str:
+        """The agent whose group it is; empty for another group."""
+        return self.exposure.name if self.grouping is Grouping.AGENT else ""
+
+    @property
+    def what(self) -> str:
+        """How many positions, and open orders."""
+        held = counted(self.exposure.count, "position")
+        return f"{held}, {counted(self.orders, 'order')}" if self.orders else held
+
+    @property
+    def cost(self) -> Micros:
+        """What it has cost."""
+        return self.exposure.cost
+
+    @property
+    def value(self) -> Micros | None:
+        """What selling it now would bring."""
+        return self.exposure.value
+
+    @property
+    def pnl(self) -> Micros | None:
+        """What selling it now would make or lose."""
+        return None if self.value is None else Micros(self.value - self.cost)
+
 
 @dataclass(frozen=True, slots=True)
 class HeldRow:
-    """A side that an agent holds, or an open order of it, with the stop below it."""
+    """A side that an agent holds, or an open order of it, with the stop below it.
+
+    `others` are the names of those who hold the other side of the market on its venue.
+    """
 
     agent_id: str
     agent_name: str
@@ -68,6 +116,7 @@ class HeldRow:
     target: float | None
     resolves_at: Timestamp | None
     order_id: str = ""
+    others: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -76,9 +125,19 @@ class HeldRow:
         return f"{place} {self.order_id}"
 
     @property
+    def by(self) -> str:
+        """It is no group."""
+        return POSITION
+
+    @property
     def pnl(self) -> Micros | None:
         """What selling it now would make or lose; None for an order, which holds nothing."""
         return None if self.value is None else Micros(self.value - self.cost)
+
+    @property
+    def to_stop(self) -> float | None:
+        """How far the price may fall before the stop sells; None without either."""
+        return None if self.price is None or self.stop is None else self.price - self.stop
 
 
 ExposureRow = GroupRow | HeldRow
@@ -103,21 +162,90 @@ def group_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
     """The groups of every grouping, one grouping after the other."""
     limits = {(one.group.value, one.key, MONEY_OF[one.venue]): one for one in held.limits}
     return tuple(
-        GroupRow(grouping, one, limits.get((grouping.value, one.key, one.money)))
+        replace(row, limit=limits.get((row.by, row.exposure.key, row.exposure.money)))
         for grouping in Grouping
-        for one in exposures(held.holdings, grouping)
+        for row in _groups(held, grouping)
     )
 
 
-def due_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
+def _groups(held: HoldingsView, grouping: Grouping) -> Iterator[GroupRow]:
+    ends = _soonest(held, grouping)
+    for one in exposures(held.holdings, grouping):
+        yield GroupRow(grouping, one, resolves_at=ends.get((one.key, one.money)))
+
+
+def _soonest(held: HoldingsView, grouping: Grouping) -> dict[tuple[str, str], Timestamp]:
+    """The soonest end in each group; none of a group whose markets have no known end."""
+    ends: dict[tuple[str, str], Timestamp] = {}
+    for one in held.holdings:
+        if one.resolves_at is not None:
+            place = group_of(one, grouping)
+            ends[place] = min(ends.get(place, one.resolves_at), one.resolves_at)
+    return ends
+
+
+def slots_of(held: HoldingsView) -> tuple[DueSlot, ...]:
+    """The hours and days in which something resolves."""
+    return calendar(held.holdings, held.world_at)
+
+
+def due_rows(held: HoldingsView, slots: tuple[DueSlot, ...] | None = None) -> tuple[GroupRow, ...]:
     """The markets in the order in which they resolve; those without a known end come last."""
     ends = {one.market_id: one.resolves_at for one in held.holdings}
     rows = [
-        GroupRow(Grouping.MARKET, one, slot=slot, resolves_at=ends[one.key])
-        for slot in calendar(held.holdings, held.world_at)
+        GroupRow(Grouping.MARKET, one, slot=slot, resolves_at=ends[one.key], of=DUE)
+        for slot in (slots_of(held) if slots is None else slots)
         for one in slot.markets
     ]
     return tuple(sorted(rows, key=lambda row: row.resolves_at or math.inf))
+
+
+def slot_rows(held: HoldingsView, slots: tuple[DueSlot, ...] | None = None) -> tuple[GroupRow, ...]:
+    """The hours of two days, then the days, in which something resolves, with their sums."""
+    ends = {one.market_id: one.resolves_at for one in held.holdings}
+    return tuple(
+        GroupRow(
+            Grouping.MARKET,
+            replace(one, key=f"{place}", name=counted(_markets_of(slot), "market")),
+            slot=slot,
+            resolves_at=min(filter(None, (ends[each.key] for each in slot.markets)), default=None),
+            of=SLOT,
+        )
+        for place, slot in enumerate(slots_of(held) if slots is None else slots)
+        for one in slot.totals
+    )
+
+
+def _markets_of(slot: DueSlot) -> int:
+    return len({one.key for one in slot.markets})
+
+
+HELD_BY: Final = (Grouping.AGENT, Grouping.MARKET, Grouping.EVENT)
+"""By what everything held is grouped."""
+
+
+def held_groups(
+    held: HoldingsView, groups: tuple[GroupRow, ...] | None = None
+) -> tuple[GroupRow, ...]:
+    """Everything held by agent, market and event, with the number of open orders beside it."""
+    orders = Counter(
+        (grouping, key, MONEY_OF[one.order.venue])
+        for one in held.orders
+        for grouping, key in (
+            (Grouping.AGENT, one.agent_id),
+            (Grouping.MARKET, one.order.market_id),
+        )
+    )
+    return tuple(
+        replace(
+            row,
+            limit=None,
+            of=HELD,
+            orders=orders[row.grouping, row.exposure.key, row.exposure.money],
+        )
+        for row in (group_rows(held) if groups is None else groups)
+        if row.grouping in HELD_BY
+    )
 
 
 def held_rows(held: HoldingsView) -> tuple[HeldRow, ...]:
@@ -126,7 +254,9 @@ def held_rows(held: HoldingsView) -> tuple[HeldRow, ...]:
 
 
 def _positions(held: HoldingsView) -> Iterator[HeldRow]:
+    both = {(one.market_id, one.venue): one for one in oppositions(held.holdings)}
     for one in held.holdings:
+        opposed = both.get((one.market_id, one.venue))
         yield HeldRow(
             agent_id=one.agent_id,
             agent_name=one.agent_name,
@@ -142,7 +272,13 @@ def _positions(held: HoldingsView) -> Iterator[HeldRow]:
             stop=one.stop,
             target=one.target,
             resolves_at=one.resolves_at,
+            others=() if opposed is None else _owners_of(opposed, one.side.other),
         )
+
+
+def _owners_of(opposed: Opposition, side: Side) -> tuple[str, ...]:
+    owners = opposed.yes if side is Side.YES else opposed.no
+    return tuple(name for name, _ in owners)
 
 
 def _orders(held: HoldingsView) -> Iterator[HeldRow]:
@@ -170,12 +306,55 @@ def _orders(held: HoldingsView) -> Iterator[HeldRow]:
 
 def holdings_of(row: ExposureRow, held: HoldingsView) -> tuple[AgentHolding, ...]:
     """The holdings behind a row, the costliest first."""
-    found = [one for one in held.holdings if _is_behind(row, one)]
+    # An order is shown with what its agent holds of the side.
+    one = replace(row, order_id="") if isinstance(row, HeldRow) else row
+    found = holdings_behind((one,), held)
     return tuple(sorted(found, key=lambda one: -one.cost))
 
 
-def _is_behind(row: ExposureRow, one: AgentHolding) -> bool:
-    if isinstance(row, GroupRow):
-        return group_of(one, row.grouping) == (row.exposure.key, row.exposure.money)
-    place = (row.agent_id, row.market_id, row.side, row.venue)
-    return (one.agent_id, one.market_id, one.side, one.venue) == place
+def holdings_behind(rows: Iterable[ExposureRow], held: HoldingsView) -> tuple[AgentHolding, ...]:
+    """The holdings behind several rows, each once."""
+    places: set[tuple[object, ...]] = set()
+    groupings: set[Grouping] = set()
+    for row in rows:
+        if isinstance(row, HeldRow):
+            if not row.order_id:
+                places.add((row.agent_id, row.market_id, row.side, row.venue))
+            continue
+        groupings.add(row.grouping)
+        keys = (row.exposure.key,)
+        if row.of == SLOT and row.slot is not None:
+            keys = tuple(one.key for one in row.slot.markets)
+        places.update((row.grouping, key, row.exposure.money) for key in keys)
+    return tuple(
+        one
+        for one in held.holdings
+        if (one.agent_id, one.market_id, one.side, one.venue) in places
+        or any((by, *group_of(one, by)) in places for by in groupings)
+    )
+
+
+def opposed_rows(held: HoldingsView) -> tuple[HeldRow, ...]:
+    """The positions of which somebody holds the other side on the same venue."""
+    return tuple(row for row in _positions(held) if row.others)
+
+
+def rows_inside(group: GroupRow, held: HoldingsView) -> tuple[HeldRow, ...]:
+    """The positions of a group, and the open orders of its agent, or in its markets."""
+    behind = holdings_behind((group,), held)
+    places = {(one.agent_id, one.market_id, one.side, one.venue) for one in behind}
+    markets = {one.market_id for one in behind}
+    money = group.exposure.money
+
+    def has(row: HeldRow) -> bool:
+        if not row.order_id:
+            return (row.agent_id, row.market_id, row.side, row.venue) in places
+        if group.grouping is Grouping.AGENT:
+            is_own = row.agent_id == group.exposure.key
+        elif group.grouping is Grouping.SIDE:
+            is_own = row.side == group.exposure.key
+        else:
+            is_own = row.market_id in markets
+        return is_own and MONEY_OF[row.venue] == money
+
+    return tuple(row for row in held_rows(held) if has(row))

@@ -106,8 +106,7 @@ class AgentAlertBook:
 
     def hear(self, agent_id: str, at: Timestamp) -> None:
         """Note a call of an agent, in memory; `unwritten` gives what has to be written down."""
-        if self.by_id:
-            self.calls[agent_id] = at
+        self.calls[agent_id] = at
 
     def unwritten(self) -> list[AgentHeard]:
         """Calls of agents whose silence is watched, not yet applied: once a minute at most."""
@@ -123,9 +122,13 @@ class AgentAlertBook:
         ]
 
     def silence(self, placed: AgentAlertSet, at: Timestamp) -> float:
-        """Seconds since an agent called, or since anybody could have noticed."""
+        """Seconds since an agent called, or since anybody could have noticed.
+
+        An agent that was silent before the alert was set is silent; where no call of it is known,
+        its silence counts from there.
+        """
         heard = max(self.heard.get(placed.agent_id, 0.0), self.calls.get(placed.agent_id, 0.0))
-        return max(0.0, at - max(heard, placed.at, self.here_since))
+        return max(0.0, at - max(heard or placed.at, self.here_since))
 
     def errors_of(self, placed: AgentAlertSet, at: Timestamp) -> int:
         """Refused orders that an alert counts, within its window."""

@@ -2,7 +2,9 @@
 
 from typing import Final
 
+from service_tui.engine.agents.agents import Agent
 from service_tui.engine.books.book import Times
+from service_tui.engine.events import Event
 from service_tui.engine.thresholds import (
     Spot,
     ThresholdRequest,
@@ -14,6 +16,7 @@ from service_tui.server.http.refusals import invalid_items
 from service_tui.server.http.service import RequestContext, Routes
 from service_tui.server.projections.risk import alert_body, monitor_body
 from service_tui.terms import THRESHOLDS, AlertStatus, Side
+from service_tui.wire.endpoints.fleet import DESK_DELETE_MONITOR, DESK_SET_MONITOR
 from service_tui.wire.endpoints.public import (
     DELETE_MONITOR,
     END_RISK_ALERT,
@@ -41,10 +44,22 @@ def times_of(request: RequestContext) -> Times:
     return request.now, request.world.world_at
 
 
+def _agent_of(request: RequestContext) -> Agent:
+    """The agent that the path of an operator names; else the calling one."""
+    named = request.path.get("agent_id")
+    return request.agent if named is None else request.world.agent(named)
+
+
+async def _commit(request: RequestContext, event: Event) -> None:
+    """Write down what was applied, and which operator asked for it."""
+    named = () if request.act is None else (request.act,)
+    await request.service.world_store.commit((event, *named))
+
+
 async def write(request: RequestContext) -> MonitorSetBody:
     """Watch a side that the agent holds; what is not sent stays as an earlier monitor has it."""
-    sent, world_store = request.body_as(MonitorRequest), request.service.world_store
-    world_store.check_whole()
+    sent, agent = request.body_as(MonitorRequest), _agent_of(request)
+    request.service.world_store.check_whole()
     thresholds = ThresholdRequest(
         Spot(request.path["market_id"], sent.side, sent.venue),
         {
@@ -53,9 +68,9 @@ async def write(request: RequestContext) -> MonitorSetBody:
             if kind.name in sent.model_fields_set
         },
     )
-    event, monitor = set_monitor(request.world, request.agent, thresholds, request.now)
+    event, monitor = set_monitor(request.world, agent, thresholds, request.now)
     body = monitor_body(request.world, monitor, times_of(request))
-    await world_store.commit((event,))
+    await _commit(request, event)
     message = f"{event.side.value.upper()} of {event.market_id} on {event.venue.value} is watched"
     return MonitorSetBody.model_construct(
         **dict(body), success=True, message=message, warnings=sent.warnings()
@@ -64,11 +79,11 @@ async def write(request: RequestContext) -> MonitorSetBody:
 
 async def delete(request: RequestContext) -> MonitorRemovedBody:
     """Remove the monitor of a side; the position stays."""
-    query, world_store = request.query_as(MonitorQuery), request.service.world_store
-    world_store.check_whole()
+    query, agent = request.query_as(MonitorQuery), _agent_of(request)
+    request.service.world_store.check_whole()
     spot = Spot(request.path["market_id"], query.side, query.venue)
-    event = delete_monitor(request.world, request.agent, spot, request.now)
-    await world_store.commit((event,))
+    event = delete_monitor(request.world, agent, spot, request.now)
+    await _commit(request, event)
     return MonitorRemovedBody(
         success=True,
         market_id=event.market_id,
@@ -131,6 +146,8 @@ async def end_alert(request: RequestContext) -> RiskAlertEndedBody:
 
 ROUTES: Final[Routes] = {
     SET_MONITOR: write,
+    DESK_SET_MONITOR: write,
+    DESK_DELETE_MONITOR: delete,
     DELETE_MONITOR: delete,
     MONITORS: read,
     RISK_ALERTS: read_alerts,

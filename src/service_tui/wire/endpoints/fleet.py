@@ -6,7 +6,17 @@
 from typing import Final
 
 from service_tui.terms import PersonRole, Plan
-from service_tui.wire import alerts, fleet, holdings, limits, needs, outcomes, positions, trades
+from service_tui.wire import (
+    alerts,
+    fleet,
+    holdings,
+    limits,
+    monitors,
+    needs,
+    outcomes,
+    positions,
+    trades,
+)
 from service_tui.wire.endpoint import DESK, SDK, Endpoint
 
 PENDING_TRADES = Endpoint(
@@ -150,6 +160,26 @@ DESK_HOLDINGS = Endpoint(
     summary="What all agents hold, with its stops and the open orders",
 )
 
+# ours: the spec lets an agent alone set the stops of what it holds.
+DESK_SET_MONITOR = Endpoint(
+    "POST",
+    f"{DESK}/agents/{{agent_id}}/positions/{{market_id}}/monitor",
+    monitors.MonitorSetBody,
+    request=monitors.MonitorRequest,
+    role=PersonRole.TRADER,
+    summary="Change the stop and target of what an agent holds",
+    # A time stop of the past.
+    refuses=400,
+)
+DESK_DELETE_MONITOR = Endpoint(
+    "DELETE",
+    f"{DESK}/agents/{{agent_id}}/positions/{{market_id}}/monitor",
+    monitors.MonitorRemovedBody,
+    query=monitors.MonitorQuery,
+    role=PersonRole.TRADER,
+    summary="Stop watching what an agent holds",
+)
+
 DESK_LIMITS = Endpoint(
     "GET",
     f"{DESK}/limits",
@@ -182,6 +212,8 @@ ALL_FLEET: Final = (
     DESK_RETURNS,
     DESK_NEEDS,
     DESK_HOLDINGS,
+    DESK_SET_MONITOR,
+    DESK_DELETE_MONITOR,
     DESK_LIMITS,
     DESK_SET_LIMIT,
     DESK_AGENT_ALERTS,

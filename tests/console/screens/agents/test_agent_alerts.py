@@ -138,6 +138,29 @@ async def test_a_limit_that_the_kind_has_not_is_refused_as_it_is_typed(
         assert isinstance(seen.dialog.result_or_problem(), str)
 
 
+@pytest.mark.slow
+async def test_the_form_says_in_which_unit_a_limit_is_typed() -> None:
+    async with form() as seen:
+        assert "minutes" in seen.text
+        assert "within" not in seen.text
+        await seen.press("f5")
+        assert "% of the peak" in seen.text
+        await seen.press("f5", "f5")
+        assert "within" in seen.text
+
+
+@pytest.mark.slow
+async def test_the_same_alert_is_not_set_twice_and_its_list_names_the_keys() -> None:
+    known = alert_of(kind=KIND.SILENT, limit=Micros(30 * ONE), action=ACTION.TELL)
+    async with running(alerted(known), first="agents", size=(120, 40)) as seen:
+        seen.app.front.focus_row("a-2")
+        await seen.press("w")
+        assert "n sets another, d removes one" in seen.text
+        await seen.press("n", "enter")
+        assert "This alert is set already" in seen.text
+        assert given(seen, SetAgentAlert) == []
+
+
 def given(seen: Running, kind: type) -> list[Any]:
     return [one for one in seen.doors.submitted if isinstance(one, kind)]
 

@@ -8,12 +8,15 @@ from kit.console.doors import running
 from kit.samples.desk import NOW
 from kit.samples.fleet import fleet_state, returns_of, returns_state
 from service_tui.console import formats
+from service_tui.console.charts.series import TimeSeries
+from service_tui.console.charts.sources import ChartName, series_of
 from service_tui.console.screens.agents.detail import calendar, describe
 from service_tui.console.screens.agents.screen import AgentsScreen
 from service_tui.console.screens.agents.table import ratio_text
 from service_tui.console.view_context import ViewContext
 from service_tui.desk.audit.listings import fleet_rows
-from service_tui.units import Timestamp
+from service_tui.desk.state import DeskState
+from service_tui.units import ONE, Micros, Timestamp
 
 FLEET = fleet_state()
 assert FLEET.fleet is not None
@@ -91,3 +94,41 @@ def test_the_list_of_the_shell_has_every_figure() -> None:
     # A week in which nothing has changed is one of nothing.
     later = {row["agent"]: row for row in fleet_rows(STATE, Timestamp(NOW + 7 * 86_400))}
     assert later["a-2"]["week_pnl"] == 0.0
+
+
+def many(count: int) -> DeskState:
+    """A fleet of so many agents, each worse than the one before."""
+    fleet = FLEET.fleet
+    assert fleet is not None
+    ids = [f"b-{place}" for place in range(count)]
+    agents = tuple(replace(HERON, agent_id=one, name=f"agent {one}") for one in ids)
+    returns = tuple(
+        returns_of(one, curve=tuple((at, Micros(9_000 * ONE - place * at_place * ONE))
+                                    for at_place, (at, _) in enumerate(returns_of().curve)))
+        for place, one in enumerate(ids)
+    )  # fmt: skip
+    view = replace(FLEET.supervision, returns=returns)
+    return replace(FLEET, fleet=replace(fleet, agents=agents), supervision=view)
+
+
+def test_of_many_agents_the_chart_shows_the_best_and_the_worst() -> None:
+    series = series_of(ChartName.AGENTS, ViewContext.of(many(9), NOW), "", 0)
+    assert isinstance(series, TimeSeries)
+    assert series.names == tuple(f"agent b-{place}" for place in (0, 1, 2, 6, 7, 8))
+    assert "the 3 best and the 3 worst of 9" in series.title
+
+
+async def test_marked_agents_are_those_of_the_chart_else_the_filtered_ones() -> None:
+    async with running(many(9), first="agents", size=(120, 40)) as seen:
+        for name in ("b-8", "b-4"):
+            seen.app.front.focus_row(name)
+            await seen.press("space")
+        await seen.press("f4")
+        assert "gain since the first mark, the chosen ones" in seen.text
+        assert "agent b-8" in seen.text
+        assert "agent b-0" not in seen.text
+        await seen.press("c")
+        assert "mark the agents" in seen.toasts[-1]
+        await seen.press("escape", "escape", "/", *"b-5", "enter", "f4")
+        assert "the chosen ones" in seen.text
+        assert "agent b-8" not in seen.text

@@ -18,6 +18,7 @@ from service_tui.console.messages import CommandGiven, ToastMessage
 from service_tui.console.roles import role_reason
 from service_tui.console.screens.agents.detail import alert_line
 from service_tui.console.view_context import ViewContext
+from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import RemoveAgentAlert, SetAgentAlert
 from service_tui.desk.slices.agents import AgentView
 from service_tui.desk.slices.supervision import AgentAlertView
@@ -31,6 +32,7 @@ from service_tui.terms import (
 from service_tui.units import ONE, Micros, Timestamp
 
 _NONE: Final = "No alerts on this agent.\n\n{agent_alerts.new} sets one."
+_KEYS: Final = "\n{agent_alerts.new} sets another, {agent_alerts.remove} removes one"
 
 
 class AgentAlertList(CursorList[None, AgentAlertView]):
@@ -78,7 +80,8 @@ class AgentAlertList(CursorList[None, AgentAlertView]):
             )
             for row in rows
         ]
-        return Text("\n").join([formats.plain(self._agent.name, 60), *lines])
+        keys = Text(with_keys(_KEYS), "muted")
+        return Text("\n").join([formats.plain(self._agent.name, 60), *lines, keys])
 
     def _may(self, ident: str) -> bool:
         why = read_only_reason(self.state) or role_reason(self.state, ident)
@@ -131,8 +134,28 @@ _WINDOW: Final = figure_rule(
     beyond=f"minutes: 1 to {AGENT_ALERT_MINUTES_MAX}",
 )
 
-LIMIT: Final = Field("agent-alert-limit", "limit", str)
-MINUTES: Final = Field("agent-alert-minutes", "minutes", number(_WINDOW))
+_LIMIT_UNITS: Final = {
+    AgentAlertKind.SILENT: "minutes",
+    AgentAlertKind.DRAWDOWN: "% of the peak",
+    AgentAlertKind.DAY_LOSS: "$SIM",
+    AgentAlertKind.SPEND: "of money",
+    AgentAlertKind.MOVE: "points",
+    AgentAlertKind.ERRORS: "refused orders",
+}
+
+LIMIT: Final = Field("agent-alert-limit", "limit", str, _LIMIT_UNITS[AgentAlertKind.SILENT])
+MINUTES: Final = Field("agent-alert-minutes", "within", number(_WINDOW), "minutes")
+
+
+def _is_same(known: AgentAlertView, wanted: SetAgentAlert) -> bool:
+    """Whether an alert does already what another would do."""
+    return (known.kind, known.limit, known.minutes, known.action, known.skill_slug) == (
+        wanted.watches,
+        wanted.limit,
+        wanted.minutes,
+        wanted.action,
+        wanted.skill_slug,
+    )
 
 
 class AgentAlertForm(Form[SetAgentAlert]):
@@ -170,7 +193,7 @@ class AgentAlertForm(Form[SetAgentAlert]):
         if action is AgentAlertAction.HALT and (why := role_reason(self.state, "app.halt")):
             raise FieldError(why)
         is_of_skill = kind is AgentAlertKind.ERRORS
-        return SetAgentAlert(
+        result = SetAgentAlert(
             self._agent.agent_id,
             self._agent.name,
             kind,
@@ -179,6 +202,17 @@ class AgentAlertForm(Form[SetAgentAlert]):
             action,
             self._subjects[self._skill] if is_of_skill else "",
         )
+        if any(_is_same(one, result) for one in self.state.supervision.alerts_of(result.agent_id)):
+            raise FieldError("This alert is set already")
+        return result
+
+    def refresh_form(self) -> None:
+        """As everywhere; the unit is that of the kind, and minutes stand where it counts them."""
+        kind = KINDS[self._kind]
+        unit = self.query_one(f"#{LIMIT.name}-line .unit", TextBlock)
+        unit.show_text(_LIMIT_UNITS[kind])
+        self.query_one(f"#{MINUTES.name}-line").display = kind.has_window
+        super().refresh_form()
 
     def describe(self, result: SetAgentAlert | None) -> Mapping[str, Shown]:
         """Whose alert it is, what the limit counts, and the meaning of it all."""

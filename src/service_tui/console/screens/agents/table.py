@@ -270,8 +270,8 @@ def _money_column(
 
 
 _CURVE_CELLS: Final = 10
-_CURVE_SPAN: Final = 0.1
-"""Height of a curve of equity in every row: a tenth of its end, so that rows compare."""
+_CURVE_SPAN: Final = 0.002
+"""The least height of a curve of equity, of its end: what moves less is flat."""
 
 
 def known_returns(agent: AgentView, view: ViewContext) -> ReturnsView:
@@ -284,13 +284,14 @@ def _in_percent(fraction: float | None) -> float | None:
 
 
 def _curve(agent: AgentView, view: ViewContext) -> Text:
-    """The equity over time, on one scale for all agents."""
+    """The equity over time, each on its own scale: the columns beside it say how far."""
     known = known_returns(agent, view)
     if not known.curve or not agent.equity:
         return Text(" " * _CURVE_CELLS)
     values = [equity / agent.equity for _, equity in known.curve]
     ink = "flat" if not agent.total_pnl else "profit" if agent.total_pnl > 0 else "loss"
-    return Text(sparkline(values, _CURVE_CELLS, span=_CURVE_SPAN), ink)
+    span = max(_CURVE_SPAN, max(values) - min(values))
+    return Text(sparkline(values, _CURVE_CELLS, span=span), ink)
 
 
 def _returns_column(
@@ -300,6 +301,7 @@ def _returns_column(
     write: Callable[[float | None], Text],
     *,
     tier: int,
+    width: int = 7,
 ) -> Column[AgentView]:
     """A figure of what an agent made of its money; unknown before it is read."""
 
@@ -309,7 +311,7 @@ def _returns_column(
     return Column(
         name,
         title,
-        7,
+        width,
         lambda agent, view: write(figure(agent, view)),
         sort_key=figure,
         numeric=True,
@@ -423,7 +425,9 @@ AGENTS: Final = TableSpec[AgentView](
         _returns_column(
             "return", "return", lambda one: one.total_return, formats.percent_change, tier=122
         ),
-        _returns_column("drawdown", "drawdn", lambda one: one.drawdown, formats.percent, tier=123),
+        _returns_column(
+            "drawdown", "drawdown", lambda one: one.drawdown, formats.percent, tier=123, width=8
+        ),
         _returns_column("sharpe", "sharpe", lambda one: one.sharpe, ratio_text, tier=134),
         Column(
             "held",

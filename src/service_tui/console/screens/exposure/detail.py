@@ -10,11 +10,10 @@ from service_tui.console.figures import Figure, labelled, section
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.own_notes import note_section
 from service_tui.console.questions import short_question, side_question
-from service_tui.console.screens.exposure.table import change
+from service_tui.console.screens.exposure.table import change, limit_used
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
 from service_tui.console.widgets.line_fit import Bit
-from service_tui.console.widgets.sums_bar import sums_bit
 from service_tui.desk.holdings.rows import (
     ExposureRow,
     GroupRow,
@@ -43,7 +42,7 @@ def describe(row: ExposureRow, held: HoldingsView, found: Summary, view: ViewCon
         return Detail(
             head, labelled(tuple(_position(row, view)), _LABEL), _both(behind, found, view)
         )
-    body = labelled(tuple(_figures(row.exposure, view)), _LABEL)
+    body = labelled((*_limited(row, view), *_figures(row.exposure, view)), _LABEL)
     blocks = (*_note(row, view), *_slot(row, view), *_parts(behind, found, view))
     return Detail(head, body, Text("\n\n").join(blocks))
 
@@ -58,6 +57,18 @@ def _figures(one: Exposure, view: ViewContext) -> Iterator[Figure]:
     yield "if all end NO", _with_change(one.if_no, one, view)
     yield "YES up 10 pt", view.pnl(one.after_rise)
     yield "YES down 10 pt", view.pnl(one.after_fall)
+
+
+def _limited(row: GroupRow, view: ViewContext) -> Iterator[Figure]:
+    """The limit of the group, and what it does with a further buy."""
+    used = limit_used(row)
+    if row.limit is not None and used is not None:
+        does = "refused" if row.limit.refuses else "warned about"
+        part = "" if view.masked else f", {used:.0%} used"
+        yield (
+            "limit",
+            Text.assemble(view.money(row.limit.cost_max), f"{part}; a buy beyond it is {does}"),
+        )
 
 
 def _note(row: GroupRow, view: ViewContext) -> Iterator[Text]:
@@ -104,8 +115,15 @@ def _position(row: HeldRow, view: ViewContext) -> Iterator[Figure]:
     yield "sale value now", view.money(row.value)
     yield "P&L if sold", view.pnl(row.pnl)
     yield "price now", formats.price(row.price)
-    yield "stop", formats.price(row.stop)
+    yield "stop", _stop(row)
     yield "target", formats.price(row.target)
+
+
+def _stop(row: HeldRow) -> Text:
+    """The price of the stop, and how far the price is above it."""
+    if row.to_stop is None:
+        return formats.price(row.stop)
+    return Text.assemble(formats.price(row.stop), f", {100 * row.to_stop:.1f} pt below the price")
 
 
 def _parts(behind: Sequence[AgentHolding], found: Summary, view: ViewContext) -> Iterator[Text]:
@@ -145,17 +163,31 @@ def opposed(one: Opposition, view: ViewContext) -> Text:
     )  # fmt: skip
 
 
-def sums(found: Summary, view: ViewContext) -> tuple[Bit, ...]:
-    """All that is held, and what is lost of it if everything resolves against it."""
-    soon = {one.money: one for one in found.soon}
+def sums(shown: Summary, whole: Summary, view: ViewContext) -> tuple[Bit, ...]:
+    """What the rows shown come to, and what is lost of it if everything resolves against it.
+
+    Args:
+        shown: of the marked rows, or of those that a search leaves.
+        whole: of all that is held.
+        view: how amounts are written.
+    """
+    soon = {one.money: one for one in shown.soon}
+    every = {one.money: one.count for one in whole.all}
     bits: list[Bit] = []
-    for one in found.all:
+    for place, one in enumerate(shown.all):
         near = soon.get(one.money)
-        shown = [("sale value", view.money(one.value))]
+        of = "" if one.count == every.get(one.money) else f" of {every.get(one.money, 0):,}"
+        against = view.pnl(change(one.worst, one))
+        bits.append(Bit(Text.assemble((f"{one.count:,}{of} in {one.money}", "bold")), place))
+        bits.append(Bit(Text.assemble(("all against ", "muted"), against), place))
         if near is not None:
-            shown.append(("resolving against within 24 h", view.pnl(change(near.worst, near))))
-        shown.append(("all against", view.pnl(change(one.worst, one))))
-        bits.append(sums_bit(f"{one.count:,} in {one.money}", shown, ahead=len(bits)))
+            within = view.pnl(change(near.worst, near))
+            text, short = (
+                Text.assemble((words, "muted"), within) for words in ("of it within 24 h ", "24 h ")
+            )
+            bits.append(Bit(text, 20 + place, short=short, short_rank=10 + place))
+        value = Text.assemble(("sale value ", "muted"), view.money(one.value))
+        bits.append(Bit(value, 30 + place))
     return tuple(bits)
 
 

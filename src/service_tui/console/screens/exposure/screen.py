@@ -1,7 +1,8 @@
 """The exposure screen: groups, calendar and all positions, over all agents."""
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, Final
+from dataclasses import replace
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -13,15 +14,9 @@ from service_tui.console import formats
 from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import counted
 from service_tui.console.keys import bindings_of, cap
-from service_tui.console.parts.table_screen import TableScreen
-from service_tui.console.screens.exposure.actions import ACTIONS, by
-from service_tui.console.screens.exposure.detail import (
-    describe,
-    explain_exposure,
-    opposed,
-    sums,
-    title_of,
-)
+from service_tui.console.screens.exposure.actions import ACTIONS
+from service_tui.console.screens.exposure.detail import describe, explain_exposure, sums, title_of
+from service_tui.console.screens.exposure.grouped import BOTH_SIDES, GroupedScreen
 from service_tui.console.screens.exposure.table import EXPOSURE, TABLES
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.detail_pane import Detail
@@ -29,15 +24,17 @@ from service_tui.console.widgets.sums_bar import SumsBar
 from service_tui.console.widgets.text_block import TextBlock
 from service_tui.desk.commands.agents import WatchHoldings
 from service_tui.desk.freshness import UNTRADED_PERIODS
-from service_tui.desk.holdings.rows import ExposureRow, Summary, summary_of
+from service_tui.desk.holdings.rows import (
+    ExposureRow,
+    Summary,
+    holdings_behind,
+    summary_of,
+)
 from service_tui.desk.slices.holdings import HoldingsView
 from service_tui.desk.slices.rows import LastMade
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
-from service_tui.evaluation.exposure import Grouping
 from service_tui.units import Timestamp
-
-_GROUPING: Final = "grouping"
 
 
 def _is_old(state: DeskState, held: HoldingsView, now: Timestamp) -> bool:
@@ -45,16 +42,15 @@ def _is_old(state: DeskState, held: HoldingsView, now: Timestamp) -> bool:
     return abs(now - held.at) > UNTRADED_PERIODS * state.polls.get(Topic.HOLDINGS, 0.0)
 
 
-class ExposureScreen(TableScreen[ExposureRow]):
+class ExposureScreen(GroupedScreen):
     """What all agents hold can come to, when it resolves, and each part of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("exposure")]
 
     name_in_keys: ClassVar[str] = "exposure"
     title: ClassVar[str] = "Exposure"
-    tables = TABLES
     actions = ACTIONS
-    opens = "exposure.market"
+    opens = "exposure.open"
     watches = ("holdings", "service.phase", "service.problem")
     no_row_text: ClassVar[str] = "Select a row"
     question_cells: ClassVar[Mapping[int, int]] = {200: 46, 160: 34, 120: 24}
@@ -68,9 +64,10 @@ class ExposureScreen(TableScreen[ExposureRow]):
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
-        self.only = by(Grouping.CATEGORY)
         self._asks = False
         self._last_summary = LastMade[Summary]()
+        self._last_shown = LastMade[Summary]()
+        self._last_counts = LastMade[tuple[int, ...]]()
 
     def compose(self) -> ComposeResult:
         """The tabs, what is grouped, the lists, a row in full, the sums."""
@@ -95,34 +92,26 @@ class ExposureScreen(TableScreen[ExposureRow]):
         self._asks = False
         self.give(WatchHoldings(is_wanted=False))
 
-    def _summary(self, held: HoldingsView) -> Summary:
-        return self._last_summary.of((held,), lambda: summary_of(held))
-
-    def choices(self) -> Mapping[str, str]:
-        """By what the exposure is grouped."""
-        return {_GROUPING: self.only.name} if self.only else {}
-
-    def restore_choices(self, choices: Mapping[str, str]) -> None:
-        """Group by that again."""
-        kept = choices.get(_GROUPING, "")
-        if kept in set(Grouping):
-            self.only = by(Grouping(kept))
-
-    def step_out(self) -> bool:
-        """As everywhere; a grouping is no filter to leave."""
-        chosen, self.only = self.only, None
-        has_left = super().step_out()
-        self.only = chosen
-        self.filter_rows()
-        return has_left
-
     def show_tabs(self, strong: Iterable[int] = ()) -> None:
-        """The names of the lists; of groups those of the grouping in force are counted."""
-        only, rows = self.only, EXPOSURE.rows(self.state)
-        shown = sum(only is None or only.wants(row) for row in rows)
-        labels = [spec.label(self.state) for spec in TABLES]
-        labels[0] = f"{EXPOSURE.name} {counted(shown, is_loaded=EXPOSURE.is_loaded(self.state))}"
+        """The names of the lists, each with the number of its rows as it is grouped."""
+        loaded = EXPOSURE.is_loaded(self.state)
+        counts = self._last_counts.of(
+            (self.state.holdings, *(self.grouping_of(spec.name) for spec in TABLES)),
+            lambda: tuple(
+                sum(row.by == self.grouping_of(spec.name) for row in spec.rows(self.state))
+                for spec in TABLES
+            ),
+        )
+        labels = (
+            f"{spec.name} {counted(count, is_loaded=loaded)}"
+            for spec, count in zip(TABLES, counts, strict=True)
+        )
         self.tabs.show(tuple(labels), self.place, strong=frozenset(strong))
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The column ids by their names; the time left has a short one in every list."""
+        return {**super().names, "in": "left"}
 
     def name_of(self, row: ExposureRow) -> str:
         """The market, the group, or the side held."""
@@ -139,26 +128,46 @@ class ExposureScreen(TableScreen[ExposureRow]):
         """What its figures are made of."""
         return explain_exposure(row, view)
 
+    def _summary(self, held: HoldingsView) -> Summary:
+        return self._last_summary.of((held,), lambda: summary_of(held))
+
+    def _summary_shown(self, held: HoldingsView) -> Summary:
+        """The sums of the marked rows, else of those that a search or a group leaves."""
+        order = self.table.order
+        if order.marked:
+            rows = self.table.selected_or_marked()
+        elif self.is_narrowed:
+            rows = tuple(order[place] for place in range(len(order)))
+        else:
+            return self._summary(held)
+        return self._last_shown.of(
+            (held, *rows),
+            lambda: summary_of(replace(held, holdings=holdings_behind(rows, held))),
+        )
+
     def show_header(self) -> None:
-        """Show the tabs, the grouping, who holds both sides of a market, and the sums."""
+        """Show the tabs, the grouping, whether both sides are held of a market, and the sums."""
         self.show_tabs()
         held, view = self.state.holdings, self.view
-        note = Text()
-        if held is not None and _is_old(self.state, held, self.now):
-            note.append(f"as of {formats.age(held.at, self.now).plain} ago   ", "warn")
         found = Summary() if held is None else self._summary(held)
-        both = found.both
-        if self.spec is EXPOSURE and self.only:
-            note.append("by ", "muted").append(self.only.name, "accent")
-            note.append(f"   {cap('exposure.group')} groups by something else", "muted")
-            if both:
-                in_markets = terms.counted(len(both), "market")
-                note.append(f"   both sides held in {in_markets}", "warn")
-        elif both:
-            note.append_text(opposed(both[0], view))
-            if len(both) > 1:
-                note.append(f"   and {len(both) - 1:,} more", "muted")
-        self.query_one("#exposure-notes", TextBlock).show_if_any(note)
+        shown = found if held is None else self._summary_shown(held)
+        self.query_one("#exposure-notes", TextBlock).show_if_any(self._note(found))
         bar = self.query_one(SumsBar)
         bar.display = bool(found.all)
-        bar.show(sums(found, view))
+        bar.show(sums(shown, found, view))
+
+    def _note(self, found: Summary) -> Text:
+        """How the list is grouped, and what is worth a warning, in one line."""
+        held, note = self.state.holdings, Text()
+        if held is not None and _is_old(self.state, held, self.now):
+            note.append(f"as of {formats.age(held.at, self.now).plain} ago   ", "warn")
+        if self.opened:
+            note.append("within ", "muted").append(self.opened, "accent")
+            note.append(f"   {cap('rows.out')} leads back", "muted")
+        else:
+            note.append("by ", "muted").append(self.grouping, "accent")
+            note.append(f"   {cap('exposure.group')} groups by something else", "muted")
+        if found.both and self.opened != BOTH_SIDES:
+            in_markets = terms.counted(len(found.both), "market")
+            note.append(f"   {cap('exposure.both')} both sides held in {in_markets}", "warn")
+        return note

@@ -1,33 +1,48 @@
 """The tables of the exposure screen: groups, calendar, and all positions."""
 
-from collections.abc import Callable
-from typing import Final, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias, TypeVar
 
 from rich.text import Text
 
 from service_tui.console import formats
 from service_tui.console.freshness import awaited
-from service_tui.console.own_notes import sign_of
+from service_tui.console.own_notes import sign_of, signed
+from service_tui.console.questions import short_question
 from service_tui.console.table_spec import (
     TableSpec,
     amount_column,
+    listed_name,
+    marked_question,
     market_column,
     price_column,
-    side_column,
-    venue_market_column,
     word_column,
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
-from service_tui.desk.holdings.rows import GroupRow, HeldRow, due_rows, group_rows, held_rows
+from service_tui.desk.holdings.rows import (
+    HELD_BY,
+    HOURLY,
+    POSITION,
+    SLOT,
+    ExposureRow,
+    GroupRow,
+    HeldRow,
+    due_rows,
+    group_rows,
+    held_groups,
+    held_rows,
+    slot_rows,
+    slots_of,
+)
 from service_tui.desk.own_notes import day_of
 from service_tui.desk.slices.holdings import HoldingsView
 from service_tui.desk.slices.own_notes import NoteOn
 from service_tui.desk.slices.rows import LastMade
 from service_tui.desk.state import DeskState
-from service_tui.evaluation.exposure import Exposure
+from service_tui.evaluation.exposure import Exposure, Grouping
 from service_tui.folding import folded
-from service_tui.units import Micros, Timestamp
+from service_tui.units import Micros, Timestamp, decimal
 
 Row = TypeVar("Row")
 
@@ -45,29 +60,75 @@ def _once(
     return rows
 
 
-def _by_agent(held: HoldingsView) -> tuple[HeldRow, ...]:
-    rows = held_rows(held)
-    return tuple(sorted(rows, key=lambda row: (row.agent_name, row.what, row.question)))
+_last_groups: Final = LastMade[tuple[GroupRow, ...]]()
+
+
+def _groups(held: HoldingsView) -> tuple[GroupRow, ...]:
+    """The groups, which two lists are made of: thousands of positions are added up once."""
+    return _last_groups.of((held,), lambda: group_rows(held))
+
+
+def _due(held: HoldingsView) -> tuple[GroupRow, ...]:
+    slots = slots_of(held)
+    return (*due_rows(held, slots), *slot_rows(held, slots))
+
+
+def _held(held: HoldingsView) -> tuple[ExposureRow, ...]:
+    """What is held, by agent; behind it the groups."""
+    rows = sorted(held_rows(held), key=lambda row: (row.agent_name, row.what, row.question))
+    return (*rows, *held_groups(held, _groups(held)))
 
 
 def _left(at: Timestamp | None, now: Timestamp) -> Text:
     if at is None:
         return Text(formats.NOT_KNOWN, "muted")
-    return Text(formats.duration_short(at - now)) if at > now else Text("due", "warn")
+    left = formats.duration_short(abs(at - now))
+    if at > now:
+        return Text(left)
+    return Text("due" if now - at < 1 else f"-{left}", "warn")
 
 
-def _left_column(name: str, title: str, *, tier: int = 0) -> Column[GroupRow | HeldRow]:
-    """The time until its market resolves, by the clock of the world."""
+def _left_column(title: str, *, tier: int = 0) -> Column[ExposureRow]:
+    """The time until its market resolves, by the clock of the world; a minus: overdue so long."""
     return Column(
-        name,
+        "left",
         title,
-        6,
+        7,
         lambda row, view: _left(row.resolves_at, view.world_now),
         sort_key=lambda row, _: row.resolves_at,
         align="right",
         glows=False,
         tier=tier,
     )
+
+
+def _seconds_left(row: ExposureRow, view: ViewContext) -> float | None:
+    return None if row.resolves_at is None else row.resolves_at - view.world_now
+
+
+Number: TypeAlias = Callable[[Row, ViewContext], float | None]
+
+
+def _compared(
+    amounts: Mapping[str, Callable[[Row], Micros | None]],
+    numbers: Mapping[str, Callable[[Row], float | None]],
+) -> dict[str, Number[Row]]:
+    """What a search compares: amounts in units, further numbers, and the time left."""
+
+    def units(amount: Callable[[Row], Micros | None]) -> Number[Row]:
+        def read(row: Row, _: ViewContext) -> float | None:
+            found = amount(row)
+            return None if found is None else decimal(found)
+
+        return read
+
+    def as_is(number: Callable[[Row], float | None]) -> Number[Row]:
+        return lambda row, _: number(row)
+
+    return {
+        **{name: units(amount) for name, amount in amounts.items()},
+        **{name: as_is(number) for name, number in numbers.items()},
+    }
 
 
 def _is_loaded(state: DeskState) -> bool:
@@ -101,41 +162,79 @@ def _pnl(
     return amount_column(name, title, 11, amount, formats.pnl, tier=tier)
 
 
-_OUTCOMES: Final[tuple[Column[GroupRow], ...]] = (
-    _pnl("at worst", "worst", lambda row: change(row.exposure.worst, row.exposure)),
-    _pnl("at best", "best", lambda row: change(row.exposure.best, row.exposure), tier=90),
-    _pnl("all YES", "yes", lambda row: change(row.exposure.if_yes, row.exposure), tier=104),
-    _pnl("all NO", "no", lambda row: change(row.exposure.if_no, row.exposure), tier=104),
-)
-"""What is won or lost, of what selling now would bring."""
+_AMOUNTS: Final[dict[str, Callable[[GroupRow], Micros | None]]] = {
+    "cost": lambda row: row.cost,
+    "value": lambda row: row.value,
+    "worst": lambda row: change(row.exposure.worst, row.exposure),
+    "best": lambda row: change(row.exposure.best, row.exposure),
+    "yes": lambda row: change(row.exposure.if_yes, row.exposure),
+    "no": lambda row: change(row.exposure.if_no, row.exposure),
+    "rise": lambda row: row.exposure.after_rise,
+    "fall": lambda row: row.exposure.after_fall,
+    "pays_yes": lambda row: row.exposure.if_yes,
+    "pays_no": lambda row: row.exposure.if_no,
+}
+"""The amounts of a group by their columns; changes are from what selling now would bring."""
+
+
+def _amounts(*names: str) -> dict[str, Callable[[GroupRow], Micros | None]]:
+    return {name: _AMOUNTS[name] for name in names}
+
+
+def limit_used(row: GroupRow) -> float | None:
+    """The part of its limit that the group costs; None without a limit."""
+    limit = row.limit
+    return None if limit is None else row.cost / limit.cost_max
 
 
 def _limit(row: GroupRow, view: ViewContext) -> Text:
-    """The limit of the group; red once it is reached, with ! where it only warns."""
-    if row.limit is None:
+    """The used part and the limit of the group; ! where it only warns, red once it is reached."""
+    used = limit_used(row)
+    if row.limit is None or used is None:
         return Text()
     text = formats.money(row.limit.cost_max, masked=view.masked)
     if not row.limit.refuses:
         text.append("!")
-    if row.exposure.cost >= row.limit.cost_max and not view.masked:
-        text.stylize("loss")
-    return text
+    if view.masked:
+        return text
+    return Text(f"{used:.0%} of {text.plain}", "loss" if used >= 1 else "")
+
+
+def _group_name(row: GroupRow, view: ViewContext) -> str:
+    """A market or an event as every list calls it; any other group by its name."""
+    name = formats.plain(row.exposure.name).plain
+    if row.grouping is Grouping.MARKET:
+        return listed_name(row.exposure.key, name, view.state)
+    if row.grouping is Grouping.EVENT:
+        return event_name(row.exposure.key, view.state) or short_question(name)
+    return name
+
+
+_events: Final = LastMade[Mapping[str, str]]()
+
+
+def event_name(event_id: str, state: DeskState) -> str:
+    """The name of a question with several outcomes; empty for what is none."""
+
+    def made() -> Mapping[str, str]:
+        return {one.event_id: one.event_name for one in state.markets.values() if one.event_id}
+
+    return _events.of((state.markets,), made).get(event_id, "")
 
 
 EXPOSURE: Final = TableSpec[GroupRow](
     "exposure",
-    rows=_once(group_rows),
+    rows=_once(_groups),
     key=lambda row: row.key,
     columns=(
         Column[GroupRow](
             "name",
             "group",
             14,
-            lambda row, _: formats.plain(row.exposure.name),
+            _group_name,
             sort_key=lambda row, _: row.exposure.name,
             flex=True,
             keeps_end=True,
-            of_row=True,
         ),
         Column[GroupRow](
             "held",
@@ -144,29 +243,56 @@ EXPOSURE: Final = TableSpec[GroupRow](
             lambda row, _: formats.count(row.exposure.count),
             sort_key=lambda row, _: row.exposure.count,
             numeric=True,
-            tier=76,
+            tier=124,
         ),
-        _money("cost", "cost", lambda row: row.exposure.cost),
-        _money("sale value", "value", lambda row: row.exposure.value),
-        *_OUTCOMES,
-        _pnl("YES +10 pt", "rise", lambda row: row.exposure.after_rise, tier=128),
-        _pnl("YES -10 pt", "fall", lambda row: row.exposure.after_fall, tier=128),
-        Column("limit", "limit", 9, _limit, numeric=True, tier=84, of_row=True),
+        _money("cost", "cost", _AMOUNTS["cost"], tier=92),
+        _money("sale value", "value", _AMOUNTS["value"]),
+        _pnl("at worst", "worst", _AMOUNTS["worst"]),
+        _pnl("at best", "best", _AMOUNTS["best"], tier=116),
+        _pnl("all YES", "yes", _AMOUNTS["yes"]),
+        _pnl("all NO", "no", _AMOUNTS["no"]),
+        _pnl("YES +10 pt", "rise", _AMOUNTS["rise"], tier=150),
+        _pnl("YES -10 pt", "fall", _AMOUNTS["fall"], tier=150),
+        Column(
+            "limit",
+            "limit used",
+            16,
+            _limit,
+            sort_key=lambda row, _: limit_used(row),
+            numeric=True,
+            tier=110,
+            of_row=True,
+        ),
+        _left_column("ends in", tier=170),
         word_column("money", "money", 6, lambda row: row.exposure.money),
     ),
     search_text=lambda row, _: folded(row.question),
     empty_text=_empty_text,
+    compared={
+        **_compared(
+            _amounts("cost", "value", "worst", "best", "yes", "no", "rise", "fall"),
+            {"held": lambda row: row.exposure.count},
+        ),
+        "left": _seconds_left,
+    },
     is_loaded=_is_loaded,
 )
 
 
 def when(row: GroupRow) -> Text:
-    """When it resolves, by the clock of the world."""
-    if row.slot is not None and row.slot.is_overdue:
+    """When it resolves, by the clock of the world; of several markets the hour, or the day."""
+    slot = row.slot
+    if slot is not None and slot.is_overdue:
         return Text("overdue", "warn")
-    if row.resolves_at is None:
+    at = row.resolves_at
+    if row.of == SLOT and slot is not None:
+        at = slot.begins_at
+    if at is None:
         return Text("no end told", "muted")
-    return formats.date_time(row.resolves_at)
+    text = formats.date_time(at)
+    # A day has no hour to show.
+    is_day = row.of == SLOT and slot is not None and not slot.is_hour
+    return text[: -len(" 00:00")] if is_day else text
 
 
 def _when(row: GroupRow, view: ViewContext) -> Text:
@@ -175,9 +301,15 @@ def _when(row: GroupRow, view: ViewContext) -> Text:
     return Text.assemble(when(row), sign_of(view, NoteOn.DAY, day_of(row.resolves_at)))
 
 
+def _pays(row: GroupRow) -> str:
+    """The outcome that pays more than the other."""
+    yes, no = row.exposure.if_yes, row.exposure.if_no
+    return "both" if yes == no else "YES" if yes > no else "NO"
+
+
 CALENDAR: Final = TableSpec[GroupRow](
     "calendar",
-    rows=_once(due_rows),
+    rows=_once(_due),
     key=lambda row: row.key,
     columns=(
         Column[GroupRow](
@@ -188,41 +320,132 @@ CALENDAR: Final = TableSpec[GroupRow](
             sort_key=lambda row, _: row.resolves_at,
             glows=False,
         ),
-        _left_column("in", "in"),
+        _left_column("in"),
         market_column(),
-        _money("pays if YES", "pays_yes", lambda row: row.exposure.if_yes),
-        _money("pays if NO", "pays_no", lambda row: row.exposure.if_no),
-        _money("cost", "cost", lambda row: row.exposure.cost, tier=90),
-        _money("sale value", "value", lambda row: row.exposure.value, tier=104),
-        _pnl("at worst", "worst", lambda row: change(row.exposure.worst, row.exposure), tier=80),
+        _money("cost", "cost", _AMOUNTS["cost"]),
+        word_column("pays", "pays", 4, _pays, tier=84),
+        _money("pays if YES", "pays_yes", _AMOUNTS["pays_yes"], tier=94),
+        _money("pays if NO", "pays_no", _AMOUNTS["pays_no"], tier=94),
+        _money("sale value", "value", _AMOUNTS["value"], tier=122),
+        _pnl("at worst", "worst", _AMOUNTS["worst"]),
         word_column("money", "money", 6, lambda row: row.exposure.money),
     ),
     search_text=lambda row, _: folded(row.question),
     empty_text=_empty_text,
+    compared={
+        **_compared(_amounts("cost", "pays_yes", "pays_no", "value", "worst"), {}),
+        "left": _seconds_left,
+    },
     is_loaded=_is_loaded,
 )
 
-HELD: Final = TableSpec[HeldRow](
+NEAR: Final = 0.03
+"""Three points of price above its stop: shown in colour."""
+
+
+def _price_of(name: str) -> Callable[[ExposureRow], float | None]:
+    """A price of a position; a group has none."""
+    return lambda row: getattr(row, name) if isinstance(row, HeldRow) else None
+
+
+def _to_stop(row: ExposureRow, _: ViewContext) -> Text:
+    """How far the price may fall, in points."""
+    distance = _price_of("to_stop")(row)
+    if distance is None:
+        return Text()
+    return Text(f"{100 * distance:.1f}", "warn" if distance < NEAR else "")
+
+
+def _side(row: ExposureRow, _: ViewContext) -> Text:
+    return formats.side(row.side) if isinstance(row, HeldRow) else Text()
+
+
+def _held_name(row: ExposureRow, view: ViewContext) -> Text | str:
+    if isinstance(row, HeldRow):
+        name = listed_name(row.market_id, row.question, view.state)
+        return signed(marked_question(name, row.venue), row.market_id, view)
+    if row.grouping is Grouping.AGENT:
+        return Text(row.what, "muted")
+    return Text.assemble(_group_name(row, view), (f"  {row.what}", "muted"))
+
+
+def _held_text(row: ExposureRow) -> str:
+    return folded(f"{row.question}\n{row.agent_name}\n{row.what}")
+
+
+HELD_LIST: Final = TableSpec[ExposureRow](
     "held",
-    rows=_once(_by_agent),
+    rows=_once(_held),
     key=lambda row: row.key,
     columns=(
         word_column("agent", "agent", 14, lambda row: row.agent_name),
-        word_column("what", "what", 9, lambda row: row.what, tier=90),
-        side_column(),
-        venue_market_column(),
-        amount_column("shares", "shares", 9, lambda row: row.shares, formats.shares),
-        _money("cost", "cost", lambda row: row.cost, tier=104),
+        word_column(
+            "what", "what", 9, lambda row: row.what if isinstance(row, HeldRow) else "", tier=118
+        ),
+        Column[ExposureRow]("side", "side", 4, _side, sort_key=lambda row, _: _side(row, _).plain),
+        Column[ExposureRow](
+            "market",
+            "market",
+            14,
+            _held_name,
+            sort_key=lambda row, _: row.question,
+            flex=True,
+            keeps_end=True,
+        ),
+        amount_column(
+            "shares",
+            "shares",
+            9,
+            lambda row: row.shares if isinstance(row, HeldRow) else None,
+            formats.shares,
+            tier=100,
+        ),
+        _money("cost", "cost", lambda row: row.cost, tier=128),
         _money("sale value", "value", lambda row: row.value),
-        _pnl("P&L if sold", "pnl", lambda row: row.pnl, tier=76),
-        price_column("price", "price", 6, lambda row: row.price, tier=112),
-        price_column("stop", "stop", 6, lambda row: row.stop, tier=96),
-        price_column("target", "target", 6, lambda row: row.target, tier=124),
-        _left_column("ends", "ends in", tier=118),
+        _pnl("P&L if sold", "pnl", lambda row: row.pnl, tier=90),
+        price_column("price", "price", 6, _price_of("price")),
+        price_column("stop", "stop", 6, _price_of("stop")),
+        Column[ExposureRow](
+            "to_stop",
+            "to stop",
+            7,
+            _to_stop,
+            sort_key=lambda row, _: _price_of("to_stop")(row),
+            align="right",
+        ),
+        price_column("target", "target", 6, _price_of("target"), tier=136),
+        _left_column("ends in", tier=112),
+        word_column(
+            "others",
+            "other side",
+            14,
+            lambda row: ", ".join(row.others) if isinstance(row, HeldRow) else "",
+            tier=150,
+        ),
     ),
-    search_text=lambda row, _: folded(f"{row.question}\n{row.agent_name}\n{row.what}"),
+    search_text=lambda row, _: _held_text(row),
     empty_text=_empty_text,
+    compared={
+        **_compared(
+            {"cost": lambda row: row.cost, "value": lambda row: row.value, "pnl": lambda r: r.pnl},
+            {name: _price_of(name) for name in ("price", "stop", "target")},
+        ),
+        "to_stop": lambda row, _: _points(_price_of("to_stop")(row)),
+        "left": _seconds_left,
+    },
     is_loaded=_is_loaded,
 )
 
-TABLES: Final = (EXPOSURE, CALENDAR, HELD)
+
+def _points(part: float | None) -> float | None:
+    return None if part is None else 100 * part
+
+
+TABLES: Final = (EXPOSURE, CALENDAR, HELD_LIST)
+
+GROUPINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    EXPOSURE.name: tuple(one.value for one in Grouping),
+    CALENDAR.name: (Grouping.MARKET.value, HOURLY),
+    HELD_LIST.name: (POSITION, *(one.value for one in HELD_BY)),
+}
+"""By what each list can be grouped; the first is the usual one."""

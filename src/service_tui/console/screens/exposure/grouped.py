@@ -1,0 +1,177 @@
+"""Lists that are grouped by a choice of each; a group opens as the list of what it holds."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from service_tui.console import formats
+from service_tui.console.parts.table_screen import Only, TableScreen
+from service_tui.console.screens.exposure.table import EXPOSURE, GROUPINGS, HELD_LIST, TABLES
+from service_tui.desk.holdings.rows import (
+    ExposureRow,
+    GroupRow,
+    HeldRow,
+    opposed_rows,
+    rows_inside,
+)
+from service_tui.desk.slices.holdings import HoldingsView
+from service_tui.desk.slices.rows import LastMade
+from service_tui.desk.state import DeskState
+from service_tui.units import Timestamp
+
+BOTH_SIDES: Final = "both sides"
+
+_GROUPING: Final = "grouping"
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What alone is listed of everything held, and where `esc` leads back to."""
+
+    name: str
+    keys: Callable[[HoldingsView], frozenset[str]]
+    place: int
+    row: str | None
+
+
+def _kept_as(name: str) -> str:
+    """The name of a list's grouping among the choices that are kept."""
+    return _GROUPING if name == EXPOSURE.name else f"{_GROUPING} {name}"
+
+
+def _keys_of(rows: Iterable[HeldRow]) -> frozenset[str]:
+    return frozenset(row.key for row in rows)
+
+
+class GroupedScreen(TableScreen[ExposureRow]):  # noqa: PLR0904 - one method a step between lists
+    """The lists of the page, and which of their rows are shown."""
+
+    tables = TABLES
+
+    def __init__(self, state: DeskState, now: Timestamp) -> None:
+        super().__init__(state, now)
+        self._grouped = {name: ways[0] for name, ways in GROUPINGS.items()}
+        self._inside: Inside | None = None
+        self.only = self._choice()
+
+    @property
+    def grouping(self) -> str:
+        """By what the list in front is grouped."""
+        return self._grouped[self.spec.name]
+
+    @property
+    def opened(self) -> str:
+        """The name of the group whose holdings alone are listed; empty for none."""
+        return "" if self._inside is None else self._inside.name
+
+    @property
+    def is_narrowed(self) -> bool:
+        """True if a search or an opened group leaves rows out."""
+        return bool(self.search) or self._inside is not None
+
+    def grouping_of(self, name: str) -> str:
+        """By what the list of a name is grouped."""
+        return self._grouped[name]
+
+    def _choice(self) -> Only[ExposureRow]:
+        """The rows of the grouping in force, or of what was opened."""
+        by, inside = self.grouping, self._inside
+        if inside is None or self.spec is not HELD_LIST:
+            return Only[ExposureRow](lambda row: row.by == by, by)
+        keys = LastMade[frozenset[str]]()
+
+        def wants(row: ExposureRow) -> bool:
+            held = self.state.holdings
+            return held is not None and row.key in keys.of((held,), lambda: inside.keys(held))
+
+        return Only[ExposureRow](wants, inside.name)
+
+    def filter_rows(self) -> None:
+        """As everywhere, of the grouping in force."""
+        self.only = self._choice()
+        super().filter_rows()
+
+    def group_next(self) -> None:
+        """Group the list in front by the next thing."""
+        self._inside = None
+        ways = GROUPINGS[self.spec.name]
+        self._grouped[self.spec.name] = ways[(ways.index(self.grouping) + 1) % len(ways)]
+        self.filter_rows()
+
+    def open_group(self, row: GroupRow) -> None:
+        """List what a group holds."""
+        self._go_inside(formats.plain(row.question, 40).plain, partial(rows_inside, row))
+
+    def open_both(self) -> None:
+        """List the positions of which somebody holds the other side."""
+        self._go_inside(BOTH_SIDES, opposed_rows)
+
+    def _go_inside(self, name: str, rows: Callable[[HoldingsView], Iterable[HeldRow]]) -> None:
+        place, row = self.place, self.current_row()
+        if self._inside is not None:
+            place, row = self._inside.place, self._inside.row
+        self._inside = Inside(name, lambda held: _keys_of(rows(held)), place, row)
+        self.line.put("")
+        super().bring_forward(TABLES.index(HELD_LIST))
+        self.table.focus()
+
+    def bring_forward(self, place: int) -> None:
+        """Bring a list to the front, whole."""
+        self._inside = None
+        super().bring_forward(place)
+
+    def come_again(self) -> None:
+        """Go to the groups; from these to the groups by category."""
+        if self.place:
+            self.bring_forward(0)
+        else:
+            self._grouped[EXPOSURE.name] = GROUPINGS[EXPOSURE.name][0]
+            self.filter_rows()
+        self.table.focus()
+
+    def focus_row(self, row: str | None) -> None:
+        """As everywhere; the list of the row is grouped as the row is."""
+        is_in_front = row is None or self.table.order.index_of(row) is not None
+        found = None if is_in_front else self._found(row)
+        if found is not None:
+            place, by = found
+            self._inside = None
+            self._grouped[TABLES[place].name] = by
+            self.filter_rows()
+        super().focus_row(row)
+
+    def _found(self, row: str | None) -> tuple[int, str] | None:
+        """The list of a row, and by what it is a group."""
+        for place, spec in enumerate(TABLES):
+            for one in spec.rows(self.state):
+                if one.key == row:
+                    return place, one.by
+        return None
+
+    def choices(self) -> Mapping[str, str]:
+        """By what each list is grouped."""
+        return {_kept_as(name): by for name, by in self._grouped.items()}
+
+    def restore_choices(self, choices: Mapping[str, str]) -> None:
+        """Group by that again."""
+        for name, ways in GROUPINGS.items():
+            kept = choices.get(_kept_as(name), "")
+            if kept in ways:
+                self._grouped[name] = kept
+        self.only = self._choice()
+
+    def step_out(self) -> bool:
+        """As everywhere; a grouping is no filter to leave, what was opened is."""
+        is_narrowed = self.line.typed or self.table.order.marked or self.has_class("-opened")
+        if self._inside is not None and self.table.has_focus and not is_narrowed:
+            place, row = self._inside.place, self._inside.row
+            self.bring_forward(place)
+            if row is not None:
+                self.table.put_cursor(row)
+            self.table.focus()
+            return True
+        self.only = None
+        has_left = super().step_out()
+        self.filter_rows()
+        return has_left
