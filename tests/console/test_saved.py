@@ -6,9 +6,9 @@ import pytest
 
 from service_tui.console.fields import FieldError
 from service_tui.console.saved import (
-    KEPT_MAX,
     LABEL_MAX,
     MARKETS_MAX,
+    NAMED_MAX,
     WATCHLISTS,
     NamedFilter,
     Watchlist,
@@ -69,7 +69,7 @@ def test_a_name_is_one_short_line(typed: str, name: str) -> None:
 def test_an_empty_name_and_one_too_many_are_refused() -> None:
     with pytest.raises(FieldError, match="name"):
         read_name("  ", ())
-    full = tuple(Watchlist(f"list {number}") for number in range(KEPT_MAX))
+    full = tuple(Watchlist(f"list {number}") for number in range(NAMED_MAX))
     with pytest.raises(FieldError, match="remove one"):
         read_name("another", full)
     assert read_name("LIST 3", full) == "LIST 3"

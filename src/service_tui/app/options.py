@@ -65,6 +65,9 @@ class Options:
     ops_port: int | None = None
     database: str | None = field(default=None, repr=False)
     world: str = "main"
+    worlds: str | None = None
+    history: str | None = None
+    history_from: str | None = None
     host: str = ""
     address: str = ""
     agents_max: int | None = None
@@ -90,7 +93,3 @@ class Options:
     def needs_invitation(self) -> bool:
         """True if an agent registers by an invitation alone; on a network unless told otherwise."""
         return self.is_on_network if self.invitations is None else self.invitations
-
-    worlds: str | None = None
-    history: str | None = None
-    history_from: str | None = None

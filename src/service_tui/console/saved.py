@@ -21,7 +21,9 @@ WATCHLISTS: Final = "watchlists"
 """The preference with the lists of markets."""
 
 LABEL_MAX: Final = 24
-KEPT_MAX: Final = 40
+NAMED_MAX: Final = 40
+"""Filters of one screen, and lists of markets."""
+
 MARKETS_MAX: Final = 2_000
 # ours: as much as one line of a dialog, one screen and one file of preferences hold.
 
@@ -101,8 +103,8 @@ def read_name(typed: str, kept: Collection[NamedFilter] | Collection[Watchlist])
     name = " ".join(typed.split())[:LABEL_MAX]
     if not name:
         raise FieldError("Enter a name")
-    if len(kept) >= KEPT_MAX and not any(_is_same(one.name, name) for one in kept):
-        raise FieldError(f"{KEPT_MAX} are kept already: remove one")
+    if len(kept) >= NAMED_MAX and not any(_is_same(one.name, name) for one in kept):
+        raise FieldError(f"{NAMED_MAX} are kept already: remove one")
     return name
 
 

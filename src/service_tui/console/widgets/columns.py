@@ -58,7 +58,7 @@ class Column(Generic[Row_contra]):
         numeric: right-aligned; the first sort puts the largest on top.
         align: `right` for texts such as ages that are aligned like numbers.
         flex: takes the room that the others leave; the first such column of a table.
-        tier: least width of the table, in cells, at which the column is shown: 0, 80, 120, 160.
+        tier: least width of the table, in cells, at which the column is shown; 0: always.
         glows: whether a change of the text is worth a glow; not for ages and sparklines.
         keeps_end: whether a text that is too long is cut in its middle: its end distinguishes rows.
         in_gutter: a sign of one cell beside the cursor's bar; of the first column alone.
