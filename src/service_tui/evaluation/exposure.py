@@ -168,52 +168,53 @@ def _owners(holdings: Iterable[AgentHolding], side: Side) -> tuple[tuple[str, Mi
 
 
 def _exposure(key: str, name: str, money: str, holdings: Sequence[AgentHolding]) -> Exposure:
-    markets: dict[tuple[str, str], list[AgentHolding]] = defaultdict(list)
+    # One pass: a page has thousands of holdings in each of its groupings.
+    ends: dict[str, dict[str, list[int]]] = {}
+    cost, value, rise, fall = 0, 0, 0, 0
+    has_value = has_price = True
     for one in holdings:
-        markets[one.event or one.market_id, one.market_id].append(one)
-    events: dict[str, list[tuple[Micros, Micros]]] = defaultdict(list)
-    for (event, _), own in markets.items():
-        yes, no = (sum_of(one.shares for one in own if one.side is side) for side in Side)
-        events[event].append((yes, no))
-    ends = [end for outcomes in events.values() for end in outcomes]
+        cost += one.cost
+        if one.value is None:
+            has_value = False
+        else:
+            value += one.value
+        if one.price is None:
+            has_price = False
+        else:
+            rise += _moved(one, one.price, STEP)
+            fall += _moved(one, one.price, -STEP)
+        outcomes = ends.setdefault(one.event or one.market_id, {})
+        outcomes.setdefault(one.market_id, [0, 0])[one.side is Side.NO] += one.shares
+    every = [tuple(end) for outcomes in ends.values() for end in outcomes.values()]
     return Exposure(
         key=key,
         name=name,
         money=money,
         count=len(holdings),
-        cost=sum_of(one.cost for one in holdings),
-        value=sum_or_none(one.value for one in holdings),
-        worst=sum_of(min(end) for end in ends),
-        best=sum_of(_best(outcomes) for outcomes in events.values()),
-        if_yes=sum_of(yes for yes, _ in ends),
-        if_no=sum_of(no for _, no in ends),
-        after_rise=sum_or_none(_moved(one, STEP) for one in holdings),
-        after_fall=sum_or_none(_moved(one, -STEP) for one in holdings),
+        cost=Micros(cost),
+        value=Micros(value) if has_value else None,
+        worst=Micros(sum(min(end) for end in every)),
+        best=Micros(sum(_best(outcomes.values()) for outcomes in ends.values())),
+        if_yes=Micros(sum(yes for yes, _ in every)),
+        if_no=Micros(sum(no for _, no in every)),
+        after_rise=Micros(rise) if has_price else None,
+        after_fall=Micros(fall) if has_price else None,
     )
 
 
-def _best(outcomes: Sequence[tuple[Micros, Micros]]) -> Micros:
+def _best(outcomes: Iterable[Sequence[int]]) -> int:
     """What shares of YES and NO of an event's outcomes pay at best: all end NO, or all but one."""
-    gain = max(yes - no for yes, no in outcomes)
-    return Micros(sum_of(no for _, no in outcomes) + max(0, gain))
+    gain = all_no = 0
+    for yes, no in outcomes:
+        gain = max(gain, yes - no)
+        all_no += no
+    return all_no + gain
 
 
-def sum_or_none(amounts: Iterable[Micros | None]) -> Micros | None:
-    """The sum; None where one of them is not known."""
-    total = 0
-    for amount in amounts:
-        if amount is None:
-            return None
-        total += amount
-    return Micros(total)
-
-
-def _moved(one: AgentHolding, step: float) -> Micros | None:
+def _moved(one: AgentHolding, price: float, step: float) -> int:
     """How the mark of a holding changes if the price of YES moves, to the nearest micro."""
-    if one.price is None:
-        return None
-    moved = one.price + (step if one.side is Side.YES else -step)
-    return Micros(round((min(1.0, max(0.0, moved)) - one.price) * one.shares))
+    moved = price + (step if one.side is Side.YES else -step)
+    return round((min(1.0, max(0.0, moved)) - price) * one.shares)
 
 
 _KEY_OF: Final[dict[Grouping, Callable[[AgentHolding], tuple[str, str]]]] = {
