@@ -169,8 +169,8 @@ def _owners(holdings: Iterable[AgentHolding], side: Side) -> tuple[tuple[str, Mi
 
 def _exposure(key: str, name: str, money: str, holdings: Sequence[AgentHolding]) -> Exposure:
     # One pass: a page has thousands of holdings in each of its groupings.
-    ends: dict[str, dict[str, list[int]]] = {}
-    cost, value, rise, fall = 0, 0, 0, 0
+    ends: dict[str, dict[str, list[Micros]]] = {}
+    cost, value, rise, fall = Micros(0), Micros(0), 0, 0
     has_value = has_price = True
     for one in holdings:
         cost += one.cost
@@ -184,15 +184,15 @@ def _exposure(key: str, name: str, money: str, holdings: Sequence[AgentHolding])
             rise += _moved(one, one.price, STEP)
             fall += _moved(one, one.price, -STEP)
         outcomes = ends.setdefault(one.event or one.market_id, {})
-        outcomes.setdefault(one.market_id, [0, 0])[one.side is Side.NO] += one.shares
+        outcomes.setdefault(one.market_id, [Micros(0), Micros(0)])[one.side is Side.NO] += one.shares
     every = [tuple(end) for outcomes in ends.values() for end in outcomes.values()]
     return Exposure(
         key=key,
         name=name,
         money=money,
         count=len(holdings),
-        cost=Micros(cost),
-        value=Micros(value) if has_value else None,
+        cost=cost,
+        value=value if has_value else None,
         worst=Micros(sum(min(end) for end in every)),
         best=Micros(sum(_best(outcomes.values()) for outcomes in ends.values())),
         if_yes=Micros(sum(yes for yes, _ in every)),
