@@ -184,7 +184,8 @@ def _exposure(key: str, name: str, money: str, holdings: Sequence[AgentHolding])
             rise += _moved(one, one.price, STEP)
             fall += _moved(one, one.price, -STEP)
         outcomes = ends.setdefault(one.event or one.market_id, {})
-        outcomes.setdefault(one.market_id, [Micros(0), Micros(0)])[one.side is Side.NO] += one.shares
+        end = outcomes.setdefault(one.market_id, [Micros(0), Micros(0)])
+        end[one.side is Side.NO] += one.shares
     every = [tuple(end) for outcomes in ends.values() for end in outcomes.values()]
     return Exposure(
         key=key,
