@@ -58,6 +58,9 @@ def pytest_collection_finish() -> None:
     gc.enable()
     # A test leaves little behind: looking for garbage after every 700 objects is a tenth of a run.
     gc.set_threshold(50_000, 20, 20)
+
+
+def pytest_runtestloop() -> None:
     if os.environ.get(ON_POSTGRES):
         # The server of this process starts before the first test: no test starts a program unasked.
         from kit.service.postgres import postgres  # noqa: PLC0415 - with a driver of its own

@@ -7,6 +7,7 @@ import pytest
 
 from kit.service.line import Line, line_to
 from kit.service.stage import OPERATOR, open_stage
+from kit.service.where import ON_POSTGRES
 from service_tui.clock import ManualClock
 from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.server.past.agent_past import AgentFill, AgentPayout
@@ -287,10 +288,16 @@ async def test_the_analytics_of_skills_are_of_the_elite_plan(tmp_path: Path, pla
 
 
 @pytest.mark.slow
-async def test_the_curve_is_what_the_agent_was_worth_each_minute_over_a_restart(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    "after", ["a restart", pytest.param("a takeover", marks=pytest.mark.process)]
+)
+async def test_the_curve_is_what_the_agent_was_worth_each_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: str
 ) -> None:
     """By hand: its exit equity read in the last second of a minute, in which nothing follows."""
+    if after == "a takeover":
+        # Another leads the world in the database then.
+        monkeypatch.setenv(ON_POSTGRES, "yes")
     clock = ManualClock()
     by_hand: dict[float, float] = {}
     known: dict[str, str] = {}
