@@ -369,6 +369,7 @@ def help_on(case: "Case") -> None:
         if case.path.endswith("/monitor") or "/risk-alerts/" in case.path:
             is_alert = "/risk-alerts/" in case.path
             known |= {"market_id": RUNNING.run(RUNNING.guard(breached=is_alert)), "side": "yes"}
+            known["agent_id"] = RUNNING.stage.agent_id
             if case.method == "DELETE":
                 case.query = {} if is_alert else {"side": "yes"}
             else:

@@ -39,6 +39,7 @@ from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.notes.registry import Live, RegistryEntry
 from service_tui.plain_files import folder_below
 from service_tui.skills.guard import Rules
+from service_tui.skills.process import DEVICES
 from service_tui.storage.db.lock import open_private
 from service_tui.storage.errors import UnreadableDirectoryError
 from service_tui.terms import ExperimentStatus, SessionState
@@ -374,7 +375,7 @@ class Session:
         own = (str(self._means.repository.root), str(self._means.repository.store))
         if not has_lab:
             return Rules((), ("/", *own), hidden)
-        return Rules(("/",), (*own, str(temporary(environment)), "/dev"), hidden)
+        return Rules(("/",), (*own, str(temporary(environment)), *DEVICES), hidden)
 
     async def log(self, request: LogArguments) -> dict[str, object]:
         """Keep a result: commit it, or revert the worktree."""

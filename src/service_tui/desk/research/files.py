@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from service_tui.desk.ports import Ports
 from service_tui.desk.research.translate import file_view
-from service_tui.desk.slices.research import FilesSeen, Source
+from service_tui.desk.slices.research import FilesSeen, HoldoutView, Source
 from service_tui.notes import notebook, registry
 
 if TYPE_CHECKING:
@@ -73,11 +73,7 @@ class FileWatch:
             file_view(
                 entry,
                 self._notes[key],
-                {
-                    one.skill: one
-                    for path in self._holdout_paths(entry, key)
-                    if (one := self._holdouts.get(str(path))) is not None
-                },
+                self._views(entry, key),
                 is_open=self._alive.get(key, False),
             )
             for entry in entries
@@ -96,6 +92,19 @@ class FileWatch:
         skills = dict.fromkeys(one.skill for one in self._notes[key].configs)
         root = Path(entry.repository)
         return [holdouts.path_of(self.folder.resolve(), root, skill) for skill in skills]
+
+    def _views(self, entry: registry.RegistryEntry, key: str) -> dict[str, HoldoutView]:
+        """What is kept back from the sessions of a repository, by skill."""
+        views: dict[str, HoldoutView] = {}
+        for path in self._holdout_paths(entry, key):
+            holdout = self._holdouts.get(str(path))
+            config = None if holdout is None else self._notes[key].config_of(holdout.skill)
+            if holdout is not None and config is not None:
+                from service_tui.desk.research.held_back import holdout_view  # noqa: PLC0415
+
+                view = holdout_view(holdout, config)
+                views |= {} if view is None else {config.skill: view}
+        return views
 
     def _keep_holdout(self, path: Path) -> None:
         from service_tui.notes import holdouts  # noqa: PLC0415

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from service_tui.desk.slices.research import (
     BacktestPoint,
@@ -10,7 +10,6 @@ from service_tui.desk.slices.research import (
     ExperimentRunView,
     ExperimentView,
     HoldoutView,
-    JudgedView,
     SessionView,
     Source,
 )
@@ -29,9 +28,6 @@ from service_tui.wire.research import (
     StateBody,
 )
 from service_tui.wire.text import line, prose
-
-if TYPE_CHECKING:
-    from service_tui.notes.holdouts import Holdout
 
 OFF_TEXT: Final = "turned off; a new session turns it on"
 THOUSAND: Final = 1_000
@@ -97,7 +93,7 @@ def experiment_view(body: ExperimentBody) -> ExperimentView:
 
 
 def file_view(
-    entry: RegistryEntry, notes: Notes, holdouts: "Mapping[str, Holdout]", *, is_open: bool
+    entry: RegistryEntry, notes: Notes, holdouts: Mapping[str, HoldoutView], *, is_open: bool
 ) -> Source:
     """Sessions and experiments of one repository's file, with its running command.
 
@@ -109,7 +105,7 @@ def file_view(
         tuple(
             replace(
                 _file_session(entry, notes, config, is_open=is_open),
-                holdout=holdout_view(holdouts.get(config.skill), config),
+                holdout=holdouts.get(config.skill),
             )
             for config in configs
         ),
@@ -155,32 +151,6 @@ def _file_session(
         run=run_view(entry.live) if entry.live is not None and is_its else None,
         is_open=is_open and is_its,
         allows_shell=entry.allows_shell,
-    )
-
-
-def holdout_view(holdout: "Holdout | None", config: Config) -> HoldoutView | None:
-    """What is kept back from a session, with its figures once it was judged."""
-    if holdout is None:
-        return None
-    judged = holdout.judgement_of(config)
-    if judged is None and not holdout.lab:
-        return None
-    parts = () if judged is None else (("baseline", judged.baseline), ("best", judged.best))
-    return HoldoutView(
-        line(holdout.history),
-        Timestamp(holdout.until),
-        Timestamp(holdout.ends_at),
-        tuple(
-            JudgedView(
-                name,
-                figures.run,
-                figures.logged,
-                figures.known.get(holdout.metric),
-                figures.held_back.get(holdout.metric),
-            )
-            for name, figures in parts
-        ),
-        () if judged is None else tuple(map(line, judged.troubles)),
     )
 
 
