@@ -195,7 +195,7 @@ def _exposure(key: str, name: str, money: str, holdings: Sequence[AgentHolding])
         cost=cost,
         value=value if has_value else None,
         worst=Micros(sum(min(end) for end in every)),
-        best=Micros(sum(_best(outcomes.values()) for outcomes in ends.values())),
+        best=sum_of(_best(outcomes.values()) for outcomes in ends.values()),
         if_yes=Micros(sum(yes for yes, _ in every)),
         if_no=Micros(sum(no for _, no in every)),
         after_rise=Micros(rise) if has_price else None,
@@ -203,9 +203,9 @@ def _exposure(key: str, name: str, money: str, holdings: Sequence[AgentHolding])
     )
 
 
-def _best(outcomes: Iterable[Sequence[int]]) -> int:
+def _best(outcomes: Iterable[Sequence[Micros]]) -> Micros:
     """What shares of YES and NO of an event's outcomes pay at best: all end NO, or all but one."""
-    gain = all_no = 0
+    gain = all_no = Micros(0)
     for yes, no in outcomes:
         gain = max(gain, yes - no)
         all_no += no
