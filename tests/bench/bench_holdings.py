@@ -19,6 +19,7 @@ from service_tui.server.routes import holdings
 from service_tui.terms import Action, Side
 from service_tui.units import ONE, Micros
 from service_tui.wire.holdings import HoldingsBody
+from service_tui.wire.limits import ExposureLimitsBody
 
 
 def taken(name: str, work: Callable[[], object], rounds: int = 5) -> None:
@@ -52,11 +53,11 @@ async def main(agents: int, count: int) -> None:
         body = await holdings.list_holdings(request)
         best = min(best, loop.time() - began)
     print(f"{'service: rows of the world':<44} {best * 1000:8.1f} ms")
-    text = body.model_dump_json()
+    text, limits = body.model_dump_json(), ExposureLimitsBody(limits=())
     taken("service: text of the answer", body.model_dump_json)
     taken("client: text to body", lambda: HoldingsBody.model_validate_json(text))
-    taken("desk: body to view", lambda: holdings_view(body, AT))
-    view = holdings_view(body, AT)
+    taken("desk: body to view", lambda: holdings_view(body, limits, AT))
+    view = holdings_view(body, limits, AT)
     taken("page: groups", lambda: group_rows(view))
     taken("page: calendar", lambda: due_rows(view))
     taken("page: everything held", lambda: held_rows(view))
