@@ -138,7 +138,7 @@ def name_of(plans: Sequence[TrialPlan], arguments: argparse.Namespace) -> str:
     return f"{slugs}-{arguments.history or 'invented'}{part}"
 
 
-class _World(NamedTuple):
+class World(NamedTuple):
     """A world and a period: a history, or an invented one by its seed."""
 
     name: str
@@ -160,7 +160,15 @@ def plans_of(data_dir: Path, arguments: argparse.Namespace) -> list[TrialPlan]:
         raise EvaluateError("--budget is an amount of money a day, above 0")
     worlds = list(_worlds(data_dir, arguments))
     plans = [
-        _plan(data_dir, skill_of(data_dir, asked), world, arguments)
+        trial_plan(
+            data_dir,
+            skill_of(data_dir, asked),
+            world,
+            every_s=seconds_of(arguments.every),
+            budget=_budget(arguments),
+            plan=Plan(arguments.plan or Plan.PRO),
+            anew=bool(arguments.anew),
+        )
         for asked in arguments.skills
         for world in worlds
     ]
@@ -171,7 +179,17 @@ def plans_of(data_dir: Path, arguments: argparse.Namespace) -> list[TrialPlan]:
     return plans
 
 
-def _plan(data_dir: Path, folder: Path, world: _World, arguments: argparse.Namespace) -> TrialPlan:
+def trial_plan(  # noqa: PLR0913 - what a trial is made of
+    data_dir: Path,
+    folder: Path,
+    world: World,
+    *,
+    every_s: float,
+    budget: float = DAILY_BUDGET_USD,
+    plan: Plan = Plan.PRO,
+    anew: bool = False,
+) -> TrialPlan:
+    """The trial of the skill in a folder on a world, with the person's settings for it."""
     settings = settings_in(os.environ, settings_of(folder.name))
     return TrialPlan(
         name=world.name,
@@ -184,10 +202,10 @@ def _plan(data_dir: Path, folder: Path, world: _World, arguments: argparse.Names
         seed=world.seed,
         begins_at=world.begins_at,
         ends_at=world.ends_at,
-        every_s=seconds_of(arguments.every),
-        budget=_budget(arguments),
-        plan=Plan(arguments.plan or Plan.PRO),
-        anew=bool(arguments.anew),
+        every_s=every_s,
+        budget=budget,
+        plan=plan,
+        anew=anew,
         settings=tuple((name, os.environ[name]) for name in sorted(settings)),
     )
 
@@ -196,7 +214,7 @@ def _budget(arguments: argparse.Namespace) -> float:
     return DAILY_BUDGET_USD if arguments.budget is None else float(arguments.budget)
 
 
-def _worlds(data_dir: Path, arguments: argparse.Namespace) -> Iterator[_World]:
+def _worlds(data_dir: Path, arguments: argparse.Namespace) -> Iterator[World]:
     """The worlds of the trials, each with the requested period."""
     if arguments.history:
         folder = folder_of(arguments.history, folders_of(data_dir))
@@ -210,7 +228,7 @@ def _worlds(data_dir: Path, arguments: argparse.Namespace) -> Iterator[_World]:
         if not begins < ends:
             raise EvaluateError(f"the history {about.name} has no price between --from and --to")
         first, last = part_of(begins, ends, arguments.holdout)
-        yield _World(about.name, about.name, about.digest, 0, first, last)
+        yield World(about.name, about.name, about.digest, 0, first, last)
         return
     if arguments.begins is not None or arguments.ends is not None:
         raise EvaluateError("--from and --to are of a --history; an invented world has --days")
@@ -219,7 +237,7 @@ def _worlds(data_dir: Path, arguments: argparse.Namespace) -> Iterator[_World]:
     ends = INVENTED_BEGINS_AT + arguments.days * DAY_S
     first, last = part_of(INVENTED_BEGINS_AT, ends, arguments.holdout)
     for seed in _seeds(arguments.seeds):
-        yield _World(f"seed {seed}", "", "", seed, first, last)
+        yield World(f"seed {seed}", "", "", seed, first, last)
 
 
 def part_of(begins: float, ends: float, part: str | None) -> tuple[Timestamp, Timestamp]:

@@ -16,19 +16,19 @@ from service_tui.autoresearch.runner import is_closed
 from service_tui.autoresearch.worktree import Repository
 from service_tui.commands.evaluate import (
     EvaluateError,
-    hash_of,
+    World,
     kept_report,
     part_of,
     seconds_of,
     skill_of,
+    trial_plan,
 )
 from service_tui.commands.research_arguments import ResearchRequest
-from service_tui.inherited import settings_in
 from service_tui.notes import holdouts
 from service_tui.notes.holdouts import Figures, Holdout, Judgement, UnreadableHoldoutError
 from service_tui.notes.notebook import Config, Logged, Notes
 from service_tui.skills.guard import UNFENCED, fence_version
-from service_tui.skills.package import DAILY_BUDGET_USD, DOCUMENT, settings_of
+from service_tui.skills.package import DOCUMENT
 from service_tui.storage.errors import StorageError
 from service_tui.storage.history_file import (
     HistoryFile,
@@ -37,7 +37,7 @@ from service_tui.storage.history_file import (
     cut,
     history_path,
 )
-from service_tui.terms import Direction, Plan, counted
+from service_tui.terms import Direction, counted
 from service_tui.trials.evaluation import EvaluationError, Progress, evaluate
 from service_tui.trials.plan import TrialPlan
 from service_tui.trials.report import METRICS, figures_of, report_of, troubles_of
@@ -246,9 +246,10 @@ class Judging:
     async def _judged(
         self, holdout: Holdout, config: Config, both: tuple[Logged, Logged]
     ) -> Judgement:
+        until = Timestamp(holdout.until)
         parts = (
-            (LAST_PART, holdout.until, holdout.ends_at),
-            (KNOWN_PART, holdout.begins_at, holdout.until),
+            (LAST_PART, until, Timestamp(holdout.ends_at)),
+            (KNOWN_PART, Timestamp(holdout.begins_at), until),
         )
         plans: dict[str, TrialPlan] = {}
         keys: list[list[str]] = []
@@ -256,7 +257,15 @@ class Judging:
             # The best one first: no other trial of this time can tell it what comes.
             for logged in reversed(both):
                 skill = await _checked_out(self.repository, logged, Path(folder))
-                own = [self._plan(holdout, skill, part) for part in parts]
+                own = [
+                    trial_plan(
+                        self.data_dir,
+                        skill,
+                        World(name, holdout.history, holdout.digest, 0, begins_at, ends_at),
+                        every_s=seconds_of(holdout.every),
+                    )
+                    for name, begins_at, ends_at in parts
+                ]
                 # The best may be the first, or the same files.
                 plans |= {one.key: one for one in own}
                 keys.insert(0, [one.key for one in own])
@@ -285,26 +294,6 @@ class Judging:
                 for key, report in reports.items()
                 for trouble in troubles_of(report)
             ),
-        )
-
-    def _plan(self, holdout: Holdout, skill: Path, part: tuple[str, float, float]) -> TrialPlan:
-        name, begins_at, ends_at = part
-        settings = settings_in(os.environ, settings_of(skill.name))
-        return TrialPlan(
-            name=name,
-            slug=skill.name,
-            skill=str(skill),
-            skill_hash=hash_of(skill),
-            data_dir=str(self.data_dir),
-            history=holdout.history,
-            digest=holdout.digest,
-            seed=0,
-            begins_at=Timestamp(begins_at),
-            ends_at=Timestamp(ends_at),
-            every_s=seconds_of(holdout.every),
-            budget=DAILY_BUDGET_USD,
-            plan=Plan.PRO,
-            settings=tuple((one, os.environ[one]) for one in sorted(settings)),
         )
 
 
