@@ -138,7 +138,7 @@ def name_of(plans: Sequence[TrialPlan], arguments: argparse.Namespace) -> str:
     return f"{slugs}-{arguments.history or 'invented'}{part}"
 
 
-class World(NamedTuple):
+class WorldPeriod(NamedTuple):
     """A world and a period: a history, or an invented one by its seed."""
 
     name: str
@@ -182,7 +182,7 @@ def plans_of(data_dir: Path, arguments: argparse.Namespace) -> list[TrialPlan]:
 def trial_plan(  # noqa: PLR0913 - what a trial is made of
     data_dir: Path,
     folder: Path,
-    world: World,
+    world: WorldPeriod,
     *,
     every_s: float,
     budget: float = DAILY_BUDGET_USD,
@@ -214,7 +214,7 @@ def _budget(arguments: argparse.Namespace) -> float:
     return DAILY_BUDGET_USD if arguments.budget is None else float(arguments.budget)
 
 
-def _worlds(data_dir: Path, arguments: argparse.Namespace) -> Iterator[World]:
+def _worlds(data_dir: Path, arguments: argparse.Namespace) -> Iterator[WorldPeriod]:
     """The worlds of the trials, each with the requested period."""
     if arguments.history:
         folder = folder_of(arguments.history, folders_of(data_dir))
@@ -228,7 +228,7 @@ def _worlds(data_dir: Path, arguments: argparse.Namespace) -> Iterator[World]:
         if not begins < ends:
             raise EvaluateError(f"the history {about.name} has no price between --from and --to")
         first, last = part_of(begins, ends, arguments.holdout)
-        yield World(about.name, about.name, about.digest, 0, first, last)
+        yield WorldPeriod(about.name, about.name, about.digest, 0, first, last)
         return
     if arguments.begins is not None or arguments.ends is not None:
         raise EvaluateError("--from and --to are of a --history; an invented world has --days")
@@ -237,7 +237,7 @@ def _worlds(data_dir: Path, arguments: argparse.Namespace) -> Iterator[World]:
     ends = INVENTED_BEGINS_AT + arguments.days * DAY_S
     first, last = part_of(INVENTED_BEGINS_AT, ends, arguments.holdout)
     for seed in _seeds(arguments.seeds):
-        yield World(f"seed {seed}", "", "", seed, first, last)
+        yield WorldPeriod(f"seed {seed}", "", "", seed, first, last)
 
 
 def part_of(begins: float, ends: float, part: str | None) -> tuple[Timestamp, Timestamp]:

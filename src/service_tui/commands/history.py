@@ -15,7 +15,6 @@ from service_tui.storage.history_file import (
     HistoryError,
     HistoryFile,
     HistorySummary,
-    HistoryWriter,
     MarketRow,
     cut,
     history_path,
@@ -124,13 +123,7 @@ def _cut(data_dir: Path, folder: Path, arguments: argparse.Namespace) -> Iterato
         raise HistoryError(f"there is a history {new_name}: give another name, or remove it first")
     until = moment_at(arguments.until, "--until")
     with HistoryFile(history_path(folder, arguments.name)) as source:
-        writer = HistoryWriter(path)
-        try:
-            cut(source, until, writer)
-            about = writer.finish(new_name)
-        except BaseException:
-            writer.give_up()
-            raise
+        about = cut(source, until, path, new_name)
     yield f"history {about.name}: {_summary(about)}"
     yield f"it knows nothing later than {arguments.until}"
 

@@ -16,7 +16,7 @@ from service_tui.autoresearch.runner import is_closed
 from service_tui.autoresearch.worktree import Repository
 from service_tui.commands.evaluate import (
     EvaluateError,
-    World,
+    WorldPeriod,
     kept_report,
     part_of,
     seconds_of,
@@ -33,7 +33,6 @@ from service_tui.storage.errors import StorageError
 from service_tui.storage.history_file import (
     HistoryFile,
     HistorySummary,
-    HistoryWriter,
     cut,
     history_path,
 )
@@ -84,7 +83,7 @@ def keep_back(options: Options, request: ResearchRequest, repository: Repository
             _check_rounds(about, until, seconds_of(request.every))
             _check_closed(path, folders_of(data_dir))
             _empty(repository.store, lab)
-            _write_known(source, until, lab, request.holdout)
+            cut(source, until, history_path(lab, request.holdout), request.holdout)
     except (EvaluateError, StorageError) as error:
         raise ToolError(str(error)) from error
     except OSError as error:
@@ -177,16 +176,6 @@ def _empty(store: Path, lab: Path) -> None:
     lab.mkdir(parents=True, mode=0o700)
 
 
-def _write_known(source: HistoryFile, until: float, lab: Path, name: str) -> None:
-    writer = HistoryWriter(history_path(lab, name))
-    try:
-        cut(source, until, writer)
-        writer.finish(name)
-    except BaseException:
-        writer.give_up()
-        raise
-
-
 def _read(data_dir: Path, repository: Repository, skill: str) -> Holdout | None:
     try:
         return holdouts.read(holdouts.path_of(data_dir, repository.root, skill))
@@ -261,7 +250,7 @@ class Judging:
                     trial_plan(
                         self.data_dir,
                         skill,
-                        World(name, holdout.history, holdout.digest, 0, begins_at, ends_at),
+                        WorldPeriod(name, holdout.history, holdout.digest, 0, begins_at, ends_at),
                         every_s=seconds_of(holdout.every),
                     )
                     for name, begins_at, ends_at in parts

@@ -598,12 +598,28 @@ class HistoryFile:  # noqa: PLR0904  (one reading a question)
         return dict(self._rows("SELECT reason, count FROM counts ORDER BY count DESC, reason"))
 
 
-def cut(source: HistoryFile, until: float, writer: HistoryWriter) -> None:
-    """Write what a history knew at a moment, and nothing later.
+def cut(source: HistoryFile, until: float, path: Path, name: str) -> HistorySummary:
+    """Make a history of what another one knew at a moment, and nothing later.
 
     Of a market that had not ended by then there is no outcome and no volume; one that had not
     opened is left out.
+
+    Returns:
+        What it holds.
+
+    Raises:
+        HistoryError: nothing was known, or it cannot be written; then nothing is left of it.
     """
+    writer = HistoryWriter(path)
+    try:
+        _write_known(source, until, writer)
+        return writer.finish(name)
+    except BaseException:
+        writer.give_up()
+        raise
+
+
+def _write_known(source: HistoryFile, until: float, writer: HistoryWriter) -> None:
     numbers: dict[int, int] = {}
     for market in source.markets():
         points = [point for point in source.points(market.number) if point[0] <= until]
