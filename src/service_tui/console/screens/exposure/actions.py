@@ -23,8 +23,7 @@ from service_tui.desk.commands.agents import AgentAct, Govern, SetHeldStops
 from service_tui.desk.holdings.rows import HELD, GroupRow, HeldRow
 from service_tui.desk.own_notes import day_of
 from service_tui.desk.slices.own_notes import Noted, NoteOn
-from service_tui.desk.slices.rows import LastMade
-from service_tui.evaluation.exposure import Grouping, oppositions
+from service_tui.evaluation.exposure import Grouping
 from service_tui.terms import MONEY_OF, Action, LimitGroup
 
 
@@ -108,14 +107,10 @@ def open_row(screen: GroupedScreen) -> None:
         open_market(screen)
 
 
-_last_both: Final = LastMade[bool]()
-
-
 def has_both(screen: GroupedScreen) -> str:
     """Both sides of a market are held."""
     held = screen.state.holdings
-    # Asked with each second, of thousands of positions.
-    has = held is not None and _last_both.of((held,), lambda: bool(oppositions(held.holdings)))
+    has = held is not None and bool(screen.summary(held).both)
     return "" if has else "nobody holds the other side of anything held"
 
 

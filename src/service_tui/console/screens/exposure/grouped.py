@@ -12,8 +12,10 @@ from service_tui.desk.holdings.rows import (
     ExposureRow,
     GroupRow,
     HeldRow,
+    Summary,
     opposed_rows,
     rows_inside,
+    summary_of,
 )
 from service_tui.desk.slices.holdings import HoldingsView
 from service_tui.desk.slices.rows import LastMade
@@ -53,7 +55,12 @@ class GroupedScreen(TableScreen[ExposureRow]):  # noqa: PLR0904 - one method a s
         super().__init__(state, now)
         self._grouped = {name: ways[0] for name, ways in GROUPINGS.items()}
         self._inside: Inside | None = None
+        self._last_summary = LastMade[Summary]()
         self.only = self._choice()
+
+    def summary(self, held: HoldingsView) -> Summary:
+        """The sums of all that is held, and the markets of which both sides are held."""
+        return self._last_summary.of((held,), lambda: summary_of(held))
 
     @property
     def grouping(self) -> str:

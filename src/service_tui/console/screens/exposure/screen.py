@@ -65,7 +65,6 @@ class ExposureScreen(GroupedScreen):
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
         self._asks = False
-        self._last_summary = LastMade[Summary]()
         self._last_shown = LastMade[Summary]()
         self._last_counts = LastMade[tuple[int, ...]]()
 
@@ -122,14 +121,11 @@ class ExposureScreen(GroupedScreen):
         held = view.state.holdings
         if held is None:
             return Detail(Text(), Text(), Text())
-        return describe(row, held, self._summary(held), view)
+        return describe(row, held, self.summary(held), view)
 
     def explain(self, row: ExposureRow | None, view: ViewContext) -> tuple[Explanation, ...]:
         """What its figures are made of."""
         return explain_exposure(row, view)
-
-    def _summary(self, held: HoldingsView) -> Summary:
-        return self._last_summary.of((held,), lambda: summary_of(held))
 
     def _summary_shown(self, held: HoldingsView) -> Summary:
         """The sums of the marked rows, else of those that a search or a group leaves."""
@@ -139,7 +135,7 @@ class ExposureScreen(GroupedScreen):
         elif self.is_narrowed:
             rows = tuple(order[place] for place in range(len(order)))
         else:
-            return self._summary(held)
+            return self.summary(held)
         return self._last_shown.of(
             (held, *rows),
             lambda: summary_of(replace(held, holdings=holdings_behind(rows, held))),
@@ -149,7 +145,7 @@ class ExposureScreen(GroupedScreen):
         """Show the tabs, the grouping, whether both sides are held of a market, and the sums."""
         self.show_tabs()
         held, view = self.state.holdings, self.view
-        found = Summary() if held is None else self._summary(held)
+        found = Summary() if held is None else self.summary(held)
         shown = found if held is None else self._summary_shown(held)
         self.query_one("#exposure-notes", TextBlock).show_if_any(self._note(found))
         bar = self.query_one(SumsBar)
