@@ -52,7 +52,7 @@ class LeaderLine(httpx.AsyncBaseTransport):
         target: bytes = request.extensions["target"]
         url = URL(f"{str(request.url).rstrip('/')}{target.decode()}", encoded=True)
         if (url.host, url.port) != (request.url.host, request.url.port or url.port):
-            raise httpx.UnsupportedProtocol("the target of the call names another host")
+            raise httpx.ConnectError("the target of the call names another host: nothing was sent")
         timeout: dict[str, float] = request.extensions["timeout"]
         answer = await self._session.request(
             request.method,
