@@ -467,5 +467,4 @@ _MAKERS: Final[dict[ChartName, Callable[[ViewContext, str, int], Series]]] = {
     ChartName.SKILLS: _skills,
     ChartName.CALIBRATION: _calibration,
     ChartName.SWEEP: _sweep,
-    ChartName.AGENTS: lambda view, _market, _span: _agents(view, ()),
 }

@@ -91,7 +91,7 @@ class FileWatch:
 
         skills = dict.fromkeys(one.skill for one in self._notes[key].configs)
         root = Path(entry.repository)
-        return [holdouts.path_of(self.folder.resolve(), root, skill) for skill in skills]
+        return [holdouts.path_of(self.folder, root, skill) for skill in skills]
 
     def _views(self, entry: registry.RegistryEntry, key: str) -> dict[str, HoldoutView]:
         """What is kept back from the sessions of a repository, by skill."""
