@@ -11,6 +11,7 @@ from typing import Final
 from service_tui.app.options import LOOPBACK_HOSTS, Options
 from service_tui.plain_files import read_plain
 from service_tui.server.http.entrance import Entrance
+from service_tui.server.http.loopback import HOST
 
 ANY: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104  (to be distinguished from addresses with a name)
 _NAME: Final = re.compile(r"(?=.{1,253}\Z)[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\]")
@@ -43,6 +44,11 @@ def check_network(options: Options) -> None:
         raise NetworkError("--tls-cert and --tls-key belong together: give both")
     elif options.public_names:
         raise NetworkError(f"--public-name is for a network: {_ENCRYPT}")
+
+
+def host_of_port(options: Options) -> str:
+    """The host on which a service listens; that of loopback unless another one was given."""
+    return HOST if options.host in {"", "localhost"} else options.host
 
 
 def with_address(options: Options) -> Options:

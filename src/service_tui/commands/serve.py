@@ -14,7 +14,7 @@ from service_tui.app import attached
 from service_tui.app.closed import explain_closed_desk
 from service_tui.app.forward import forwarding
 from service_tui.app.histories import day
-from service_tui.app.network import check_network, entrance_on, with_address
+from service_tui.app.network import check_network, entrance_on, host_of_port, with_address
 from service_tui.app.options import Options
 from service_tui.app.output import OutputError, print_lines
 from service_tui.app.ownership import BACK_UP_S, DirectoryOwner, own_directory
@@ -23,7 +23,7 @@ from service_tui.clock import Clock, SystemClock
 from service_tui.engine.world import World
 from service_tui.server.embedded import Sim
 from service_tui.server.http.entrance import Entrance
-from service_tui.server.http.loopback import HOST, PortTakenError, address_of, bind_named, listen
+from service_tui.server.http.loopback import PortTakenError, address_of, bind_named, listen
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.wire.endpoints.public import REGISTER
@@ -68,7 +68,7 @@ def serve(
         from service_tui.app.logfile import log_to_output  # noqa: PLC0415
 
         log_to_output()
-    host = HOST if options.host in {"", "localhost"} else options.host
+    host = host_of_port(options)
     with bind_named(options.listen or 0, "--port", host) as listener, explain_closed_desk():
         asyncio.run(_until_signalled(options, listener, beside))
 

@@ -9,13 +9,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Final
 
+from service_tui.app.network import host_of_port
 from service_tui.app.ops import ProcessFigures, ops_port
 from service_tui.app.options import Options
 from service_tui.app.shared_desk import Notify, ServedWorld, SharedProcess, holder_name
 from service_tui.app.signals import ends_within
 from service_tui.clock import SystemClock
 from service_tui.credentials.api_keys import desk_keys
-from service_tui.server.http.loopback import HOST, address_of, bind_named
+from service_tui.server.http.loopback import address_of, bind_named
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.connection import WorldPlace
@@ -140,5 +141,5 @@ async def run_worlds(
 
 def _next(options: Options, number: int) -> socket.socket:
     """The port of a further world: the next one, or any where the first one is any."""
-    host = HOST if options.host in {"", "localhost"} else options.host
+    host = host_of_port(options)
     return bind_named(options.listen + number if options.listen else 0, "--port", host)
