@@ -13,6 +13,9 @@ from service_tui.terms import Direction, ExperimentStatus, SessionState
 CRASHES_MAX: Final = 3
 """In a row, and the session pauses."""
 
+JUDGED_TEXT: Final = "the held-back figure counts: a worse one means overfitting"
+"""Said below what a session came to on time that was kept back from it."""
+
 CAP_DEFAULT: Final = 50
 WARN_SHARE: Final = 0.8
 CONFIDENCE_NEEDS: Final = 3

@@ -54,7 +54,7 @@ async def _do(options: Options, request: ResearchRequest) -> None:
 async def _keep_back(options: Options, request: ResearchRequest, session: Session) -> None:
     """Keep time of a history back from a new session, or nothing any more."""
     if request.word == "reset":
-        raise ToolError("a reset goes on with what was kept back", "leave --holdout out")
+        raise ToolError("a reset keeps back what was kept back before", "leave --holdout out")
     repository = await repository_at(request.folder)
     if request.holdout == NOTHING:
         print_lines(give_back(options, repository, request.word))

@@ -24,6 +24,7 @@ from service_tui.commands.evaluate import (
     trial_plan,
 )
 from service_tui.commands.research_arguments import ResearchRequest
+from service_tui.experiments import JUDGED_TEXT
 from service_tui.notes import holdouts
 from service_tui.notes.holdouts import Figures, Holdout, Judgement, UnreadableHoldoutError
 from service_tui.notes.notebook import Config, Logged, Notes
@@ -111,7 +112,7 @@ def keep_back(options: Options, request: ResearchRequest, repository: Repository
         for judged in one.judged
     )
     if looks:
-        yield f"  {counted(looks, 'session')} judged on it before: each look at it fits a little"
+        yield f"  {counted(looks, 'session')} judged on it before; each look makes it less honest"
     if not fence_version():
         yield f"  {UNFENCED}: experiments can read the time that is kept back"
 
@@ -332,7 +333,7 @@ def table(holdout: Holdout, judgement: Judgement) -> Iterator[str]:
         cells = "".join(f"{_figure(one):>12}" for one in (figures.logged, known, last))
         yield f"{f'{name} #{figures.run}':<14}{cells}"
     yield from judgement.troubles
-    yield "held back is what counts; a gap is what fitting looks like"
+    yield JUDGED_TEXT
 
 
 def _figure(value: float | None) -> str:

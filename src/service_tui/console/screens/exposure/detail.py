@@ -202,7 +202,7 @@ def explain_exposure(row: ExposureRow | None, view: ViewContext) -> tuple[Explan
             "at worst",
             view.pnl(change(one.worst, one)),
             "paid if every market ends against what is held of it - sale value now; "
-            "markets are taken to end independently: outcomes of one event cannot be worse",
+            "each market is taken to end by itself, so that nothing worse can come",
             (("paid at worst", view.money(one.worst)), ("sale value", view.money(one.value))),
             source,
             Text(),

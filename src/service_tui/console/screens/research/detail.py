@@ -23,6 +23,7 @@ from service_tui.desk.slices.research import (
 )
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
+from service_tui.experiments import JUDGED_TEXT
 from service_tui.terms import SessionState, counted
 from service_tui.units import Timestamp
 
@@ -175,7 +176,7 @@ def holdout_text(holdout: HoldoutView, unit: str) -> Text:
         text.append(f"{figure(row.held_back, unit):>{FIGURE}}", "bold accent")
     for trouble in holdout.troubles:
         text.append(f"\n{trouble}", "warn")
-    text.append("\nheld back is what counts; a gap is what fitting looks like", "muted")
+    text.append(f"\n{JUDGED_TEXT}", "muted")
     return text
 
 
