@@ -39,7 +39,7 @@ def calendar(
     """
     slots: dict[tuple[int, float], list[AgentHolding]] = {}
     for one in holdings:
-        slots.setdefault(_place(one.resolves_at, now, zone), []).append(one)
+        slots.setdefault(place_of(one.resolves_at, now, zone), []).append(one)
     return tuple(
         DueSlot(
             begins_at=Timestamp(begins_at) if kind in {_HOUR, _DAY} else None,
@@ -55,8 +55,8 @@ def calendar(
 _OVERDUE, _HOUR, _DAY, _NEVER = range(4)
 
 
-def _place(at: Timestamp | None, now: Timestamp, zone: tzinfo | None) -> tuple[int, float]:
-    """The kind of the slot of a moment, and when the slot begins."""
+def place_of(at: Timestamp | None, now: Timestamp, zone: tzinfo | None = None) -> tuple[int, float]:
+    """The kind of a moment's slot, and when the slot begins: slots are listed in this order."""
     if at is None:
         return _NEVER, 0.0
     if at <= now:

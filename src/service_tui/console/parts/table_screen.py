@@ -387,7 +387,8 @@ class TableScreen(NumberedView, Generic[Row]):  # noqa: PLR0904 - one action a k
 
     def first_step(self) -> str:
         """Id of the key that brings the first row of the table in front, while it has none."""
-        return "" if self.spec.rows(self.state) else self.spec.first_step
+        step = self.spec.first_step
+        return "" if not step or self.spec.rows(self.state) else step
 
     def bring_forward(self, place: int) -> None:
         """Bring a table to the front, with the terms of the typed search whose columns it has.

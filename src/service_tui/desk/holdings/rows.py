@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from service_tui.desk.slices.holdings import HoldingsView, LimitView
-from service_tui.evaluation.calendar import DueSlot, calendar
+from service_tui.evaluation.calendar import DueSlot, calendar, place_of
 from service_tui.evaluation.exposure import (
     AgentHolding,
     Exposure,
@@ -23,10 +23,6 @@ from service_tui.units import Micros, Timestamp
 
 DUE, SLOT, HELD = "due", "slot", "held"
 """The lists beside that of the groups: markets and hours of the calendar, and what is held."""
-
-HOURLY: Final = "hour, day"
-POSITION: Final = "position"
-"""What a list is grouped by that has no `Grouping`: hours and days; nothing at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +49,10 @@ class GroupRow:
         return f"{self.of} {place}".lstrip()
 
     @property
-    def by(self) -> str:
-        """What it is a group by."""
-        return HOURLY if self.of == SLOT else self.grouping.value
-
-    @property
     def market_id(self) -> str:
         """Its market; empty for a group of several."""
-        return self.exposure.key if self.by == Grouping.MARKET else ""
+        is_market = self.grouping is Grouping.MARKET and self.of != SLOT
+        return self.exposure.key if is_market else ""
 
     @property
     def question(self) -> str:
@@ -125,11 +117,6 @@ class HeldRow:
         return f"{place} {self.order_id}"
 
     @property
-    def by(self) -> str:
-        """It is no group."""
-        return POSITION
-
-    @property
     def pnl(self) -> Micros | None:
         """What selling it now would make or lose; None for an order, which holds nothing."""
         return None if self.value is None else Micros(self.value - self.cost)
@@ -158,14 +145,19 @@ def summary_of(held: HoldingsView) -> Summary:
     return Summary(totals(held.holdings), totals(soon), oppositions(held.holdings))
 
 
-def group_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
-    """The groups of every grouping, one grouping after the other."""
+def group_rows(held: HoldingsView, *groupings: Grouping) -> tuple[GroupRow, ...]:
+    """The groups of these groupings, else of every one; one grouping after the other."""
     limits = {(one.group.value, one.key, MONEY_OF[one.venue]): one for one in held.limits}
     return tuple(
-        replace(row, limit=limits.get((row.by, row.exposure.key, row.exposure.money)))
-        for grouping in Grouping
+        replace(row, limit=limits.get((grouping.value, row.exposure.key, row.exposure.money)))
+        for grouping in groupings or Grouping
         for row in _groups(held, grouping)
     )
+
+
+def group_count(held: HoldingsView, grouping: Grouping) -> int:
+    """The number of groups of a grouping, without their figures."""
+    return len({group_of(one, grouping) for one in held.holdings})
 
 
 def _groups(held: HoldingsView, grouping: Grouping) -> Iterator[GroupRow]:
@@ -189,18 +181,18 @@ def slots_of(held: HoldingsView) -> tuple[DueSlot, ...]:
     return calendar(held.holdings, held.world_at)
 
 
-def due_rows(held: HoldingsView, slots: tuple[DueSlot, ...] | None = None) -> tuple[GroupRow, ...]:
+def due_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
     """The markets in the order in which they resolve; those without a known end come last."""
     ends = {one.market_id: one.resolves_at for one in held.holdings}
     rows = [
         GroupRow(Grouping.MARKET, one, slot=slot, resolves_at=ends[one.key], of=DUE)
-        for slot in (slots_of(held) if slots is None else slots)
+        for slot in slots_of(held)
         for one in slot.markets
     ]
     return tuple(sorted(rows, key=lambda row: row.resolves_at or math.inf))
 
 
-def slot_rows(held: HoldingsView, slots: tuple[DueSlot, ...] | None = None) -> tuple[GroupRow, ...]:
+def slot_rows(held: HoldingsView) -> tuple[GroupRow, ...]:
     """The hours of two days, then the days, in which something resolves, with their sums."""
     ends = {one.market_id: one.resolves_at for one in held.holdings}
     return tuple(
@@ -211,9 +203,16 @@ def slot_rows(held: HoldingsView, slots: tuple[DueSlot, ...] | None = None) -> t
             resolves_at=min(filter(None, (ends[each.key] for each in slot.markets)), default=None),
             of=SLOT,
         )
-        for place, slot in enumerate(slots_of(held) if slots is None else slots)
+        for place, slot in enumerate(slots_of(held))
         for one in slot.totals
     )
+
+
+def slot_count(held: HoldingsView) -> int:
+    """The number of rows of hours and days, without their figures."""
+    return len({
+        (place_of(one.resolves_at, held.world_at), MONEY_OF[one.venue]) for one in held.holdings
+    })
 
 
 def _markets_of(slot: DueSlot) -> int:
@@ -224,10 +223,8 @@ HELD_BY: Final = (Grouping.AGENT, Grouping.MARKET, Grouping.EVENT)
 """By what everything held is grouped."""
 
 
-def held_groups(
-    held: HoldingsView, groups: tuple[GroupRow, ...] | None = None
-) -> tuple[GroupRow, ...]:
-    """Everything held by agent, market and event, with the number of open orders beside it."""
+def held_groups(held: HoldingsView, *groupings: Grouping) -> tuple[GroupRow, ...]:
+    """Everything held by agent, market, event, or by each, with the number of open orders."""
     orders = Counter(
         (grouping, key, MONEY_OF[one.order.venue])
         for one in held.orders
@@ -239,12 +236,11 @@ def held_groups(
     return tuple(
         replace(
             row,
-            limit=None,
             of=HELD,
             orders=orders[row.grouping, row.exposure.key, row.exposure.money],
         )
-        for row in (group_rows(held) if groups is None else groups)
-        if row.grouping in HELD_BY
+        for grouping in groupings or HELD_BY
+        for row in _groups(held, grouping)
     )
 
 
@@ -314,24 +310,28 @@ def holdings_of(row: ExposureRow, held: HoldingsView) -> tuple[AgentHolding, ...
 
 def holdings_behind(rows: Iterable[ExposureRow], held: HoldingsView) -> tuple[AgentHolding, ...]:
     """The holdings behind several rows, each once."""
-    places: set[tuple[object, ...]] = set()
-    groupings: set[Grouping] = set()
+    positions: set[tuple[str, str, Side, Venue]] = set()
+    groups: dict[Grouping, set[tuple[str, str]]] = {}
     for row in rows:
         if isinstance(row, HeldRow):
             if not row.order_id:
-                places.add((row.agent_id, row.market_id, row.side, row.venue))
+                positions.add(_position_of(row))
             continue
-        groupings.add(row.grouping)
         keys = (row.exposure.key,)
         if row.of == SLOT and row.slot is not None:
             keys = tuple(one.key for one in row.slot.markets)
-        places.update((row.grouping, key, row.exposure.money) for key in keys)
+        groups.setdefault(row.grouping, set()).update((key, row.exposure.money) for key in keys)
     return tuple(
         one
         for one in held.holdings
-        if (one.agent_id, one.market_id, one.side, one.venue) in places
-        or any((by, *group_of(one, by)) in places for by in groupings)
+        if (positions and _position_of(one) in positions)
+        or any(group_of(one, by) in found for by, found in groups.items())
     )
+
+
+def _position_of(one: AgentHolding | HeldRow) -> tuple[str, str, Side, Venue]:
+    """Whose side of which market on which venue: an agent has it once."""
+    return one.agent_id, one.market_id, one.side, one.venue
 
 
 def opposed_rows(held: HoldingsView) -> tuple[HeldRow, ...]:
@@ -342,13 +342,13 @@ def opposed_rows(held: HoldingsView) -> tuple[HeldRow, ...]:
 def rows_inside(group: GroupRow, held: HoldingsView) -> tuple[HeldRow, ...]:
     """The positions of a group, and the open orders of its agent, or in its markets."""
     behind = holdings_behind((group,), held)
-    places = {(one.agent_id, one.market_id, one.side, one.venue) for one in behind}
+    places = set(map(_position_of, behind))
     markets = {one.market_id for one in behind}
     money = group.exposure.money
 
     def has(row: HeldRow) -> bool:
         if not row.order_id:
-            return (row.agent_id, row.market_id, row.side, row.venue) in places
+            return _position_of(row) in places
         if group.grouping is Grouping.AGENT:
             is_own = row.agent_id == group.exposure.key
         elif group.grouping is Grouping.SIDE:

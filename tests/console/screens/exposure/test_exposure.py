@@ -7,6 +7,7 @@ import pytest
 from kit.console.doors import Running, running, seen_before
 from kit.console.pictures import assert_at_sizes
 from kit.samples.holdings import holdings_state
+from service_tui.console.screens.exposure.grouped import GroupedScreen
 from service_tui.desk.commands.agents import (
     AgentAct,
     Govern,
@@ -78,6 +79,24 @@ async def test_a_key_groups_by_the_next_thing_and_the_choice_is_kept() -> None:
         await seen.press("minus")
         await on_page(seen)
         assert "by agent" in seen.text
+
+
+@pytest.mark.parametrize(("name", "lists", "groupings"), [
+    ("exposure", 0, 6), ("calendar", 1, 2), ("held", 2, 4),
+])  # fmt: skip
+async def test_the_number_beside_a_list_is_that_of_its_rows(
+    name: str, lists: int, groupings: int
+) -> None:
+    state = seen_before(holdings_state(30))
+    async with running(state, size=(160, 50)) as seen:
+        await on_page(seen)
+        await seen.press(*"o" * lists)
+        page = seen.app.front
+        assert isinstance(page, GroupedScreen)
+        for _ in range(groupings):
+            words = line_with(seen, "exposure ").split()
+            assert words[words.index(name) + 1] == str(len(page.rows()))
+            await seen.press("c")
 
 
 async def test_both_monies_have_rows_and_sums_of_their_own() -> None:

@@ -7,7 +7,13 @@ from typing import Final
 
 from service_tui.console import formats
 from service_tui.console.parts.table_screen import Only, TableScreen
-from service_tui.console.screens.exposure.table import EXPOSURE, GROUPINGS, HELD_LIST, TABLES
+from service_tui.console.screens.exposure.table import (
+    EXPOSURE,
+    GROUPED,
+    HELD_LIST,
+    POSITION,
+    TABLES,
+)
 from service_tui.desk.holdings.rows import (
     ExposureRow,
     GroupRow,
@@ -53,10 +59,9 @@ class GroupedScreen(TableScreen[ExposureRow]):  # noqa: PLR0904 - one method a s
 
     def __init__(self, state: DeskState, now: Timestamp) -> None:
         super().__init__(state, now)
-        self._grouped = {name: ways[0] for name, ways in GROUPINGS.items()}
+        self._grouped = {name: next(iter(ways)) for name, ways in GROUPED.items()}
         self._inside: Inside | None = None
         self._last_summary = LastMade[Summary]()
-        self.only = self._choice()
 
     def summary(self, held: HoldingsView) -> Summary:
         """The sums of all that is held, and the markets of which both sides are held."""
@@ -77,15 +82,29 @@ class GroupedScreen(TableScreen[ExposureRow]):  # noqa: PLR0904 - one method a s
         """True if a search or an opened group leaves rows out."""
         return bool(self.search) or self._inside is not None
 
-    def grouping_of(self, name: str) -> str:
-        """By what the list of a name is grouped."""
-        return self._grouped[name]
+    def rows(self) -> tuple[ExposureRow, ...]:
+        """The rows of the list in front as it is grouped: no other list's are made."""
+        by = POSITION if self._is_inside else self.grouping
+        return GROUPED[self.spec.name][by].rows(self.state)
 
-    def _choice(self) -> Only[ExposureRow]:
-        """The rows of the grouping in force, or of what was opened."""
-        by, inside = self.grouping, self._inside
-        if inside is None or self.spec is not HELD_LIST:
-            return Only[ExposureRow](lambda row: row.by == by, by)
+    @property
+    def _is_inside(self) -> bool:
+        """True if the list in front is that of what was opened."""
+        return self._inside is not None and self.spec is HELD_LIST
+
+    def counts(self) -> tuple[int, ...]:
+        """How many rows each list has as it is grouped; none while nothing is known."""
+        held = self.state.holdings
+        return tuple(
+            0 if held is None else ways[self._grouped[name]].count(held)
+            for name, ways in GROUPED.items()
+        )
+
+    def _choice(self) -> Only[ExposureRow] | None:
+        """What was opened, of everything held; else all."""
+        inside = self._inside
+        if inside is None or not self._is_inside:
+            return None
         keys = LastMade[frozenset[str]]()
 
         def wants(row: ExposureRow) -> bool:
@@ -95,15 +114,21 @@ class GroupedScreen(TableScreen[ExposureRow]):  # noqa: PLR0904 - one method a s
         return Only[ExposureRow](wants, inside.name)
 
     def filter_rows(self) -> None:
-        """As everywhere, of the grouping in force."""
+        """As everywhere, of what was opened."""
         self.only = self._choice()
         super().filter_rows()
 
     def group_next(self) -> None:
         """Group the list in front by the next thing."""
         self._inside = None
-        ways = GROUPINGS[self.spec.name]
-        self._grouped[self.spec.name] = ways[(ways.index(self.grouping) + 1) % len(ways)]
+        ways = tuple(GROUPED[self.spec.name])
+        self._group(self.spec.name, ways[(ways.index(self.grouping) + 1) % len(ways)])
+
+    def _group(self, name: str, by: str) -> None:
+        self._grouped[name] = by
+        self.table.clear_marks()
+        self.show_rows()
+        self.table.see_all()
         self.filter_rows()
 
     def open_group(self, row: GroupRow) -> None:
@@ -133,8 +158,7 @@ class GroupedScreen(TableScreen[ExposureRow]):  # noqa: PLR0904 - one method a s
         if self.place:
             self.bring_forward(0)
         else:
-            self._grouped[EXPOSURE.name] = GROUPINGS[EXPOSURE.name][0]
-            self.filter_rows()
+            self._group(EXPOSURE.name, next(iter(GROUPED[EXPOSURE.name])))
         self.table.focus()
 
     def focus_row(self, row: str | None) -> None:
@@ -144,16 +168,15 @@ class GroupedScreen(TableScreen[ExposureRow]):  # noqa: PLR0904 - one method a s
         if found is not None:
             place, by = found
             self._inside = None
-            self._grouped[TABLES[place].name] = by
-            self.filter_rows()
+            self._group(TABLES[place].name, by)
         super().focus_row(row)
 
     def _found(self, row: str | None) -> tuple[int, str] | None:
-        """The list of a row, and by what it is a group."""
+        """The list of a row, and by what it is grouped there."""
         for place, spec in enumerate(TABLES):
-            for one in spec.rows(self.state):
-                if one.key == row:
-                    return place, one.by
+            for by, one in GROUPED[spec.name].items():
+                if any(each.key == row for each in one.rows(self.state)):
+                    return place, by
         return None
 
     def choices(self) -> Mapping[str, str]:
@@ -162,11 +185,10 @@ class GroupedScreen(TableScreen[ExposureRow]):  # noqa: PLR0904 - one method a s
 
     def restore_choices(self, choices: Mapping[str, str]) -> None:
         """Group by that again."""
-        for name, ways in GROUPINGS.items():
+        for name, ways in GROUPED.items():
             kept = choices.get(_kept_as(name), "")
             if kept in ways:
                 self._grouped[name] = kept
-        self.only = self._choice()
 
     def step_out(self) -> bool:
         """As everywhere; a grouping is no filter to leave, what was opened is."""
@@ -178,7 +200,6 @@ class GroupedScreen(TableScreen[ExposureRow]):  # noqa: PLR0904 - one method a s
                 self.table.put_cursor(row)
             self.table.focus()
             return True
-        self.only = None
         has_left = super().step_out()
-        self.filter_rows()
+        self.show_header()
         return has_left

@@ -94,13 +94,8 @@ class ExposureScreen(GroupedScreen):
     def show_tabs(self, strong: Iterable[int] = ()) -> None:
         """The names of the lists, each with the number of its rows as it is grouped."""
         loaded = EXPOSURE.is_loaded(self.state)
-        counts = self._last_counts.of(
-            (self.state.holdings, *(self.grouping_of(spec.name) for spec in TABLES)),
-            lambda: tuple(
-                sum(row.by == self.grouping_of(spec.name) for row in spec.rows(self.state))
-                for spec in TABLES
-            ),
-        )
+        held, groupings = self.state.holdings, tuple(self.choices().values())
+        counts = self._last_counts.of((held, *groupings), self.counts)
         labels = (
             f"{spec.name} {counted(count, is_loaded=loaded)}"
             for spec, count in zip(TABLES, counts, strict=True)

@@ -1,7 +1,9 @@
 """The tables of the exposure screen: groups, calendar, and all positions."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias, TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar
 
 from rich.text import Text
 
@@ -22,18 +24,17 @@ from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.holdings.rows import (
     HELD_BY,
-    HOURLY,
-    POSITION,
     SLOT,
     ExposureRow,
     GroupRow,
     HeldRow,
     due_rows,
+    group_count,
     group_rows,
     held_groups,
     held_rows,
+    slot_count,
     slot_rows,
-    slots_of,
 )
 from service_tui.desk.own_notes import day_of
 from service_tui.desk.slices.holdings import HoldingsView
@@ -60,23 +61,50 @@ def _once(
     return rows
 
 
-_last_groups: Final = LastMade[tuple[GroupRow, ...]]()
-
-
-def _groups(held: HoldingsView) -> tuple[GroupRow, ...]:
-    """The groups, which two lists are made of: thousands of positions are added up once."""
-    return _last_groups.of((held,), lambda: group_rows(held))
-
-
-def _due(held: HoldingsView) -> tuple[GroupRow, ...]:
-    slots = slots_of(held)
-    return (*due_rows(held, slots), *slot_rows(held, slots))
-
-
-def _held(held: HoldingsView) -> tuple[ExposureRow, ...]:
-    """What is held, by agent; behind it the groups."""
+def _positions(held: HoldingsView) -> tuple[ExposureRow, ...]:
+    """What is held, by agent."""
     rows = sorted(held_rows(held), key=lambda row: (row.agent_name, row.what, row.question))
-    return (*rows, *held_groups(held, _groups(held)))
+    return tuple(rows)
+
+
+HOURLY: Final = "hour, day"
+POSITION: Final = "position"
+"""What a list is grouped by that has no `Grouping`: hours and days; nothing at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The rows of a list as it is grouped, made when they are first seen, and their number."""
+
+    rows: Callable[[DeskState], tuple[ExposureRow, ...]]
+    count: Callable[[HoldingsView], int]
+
+
+def _by(grouping: Grouping, make: Callable[..., tuple[GroupRow, ...]]) -> Grouped:
+    return Grouped(
+        _once(lambda held: make(held, grouping)), partial(group_count, grouping=grouping)
+    )
+
+
+GROUPED: Final[Mapping[str, Mapping[str, Grouped]]] = {
+    "exposure": {one.value: _by(one, group_rows) for one in Grouping},
+    "calendar": {
+        Grouping.MARKET.value: Grouped(
+            _once(due_rows), partial(group_count, grouping=Grouping.MARKET)
+        ),
+        HOURLY: Grouped(_once(slot_rows), slot_count),
+    },
+    "held": {
+        POSITION: Grouped(_once(_positions), lambda held: len(held.holdings) + len(held.orders)),
+        **{one.value: _by(one, held_groups) for one in HELD_BY},
+    },
+}
+"""By what each list can be grouped, and what it then lists; the first is the usual one."""
+
+
+def _every(name: str) -> Callable[[DeskState], tuple[Any, ...]]:
+    """The rows of a list, of all its groupings."""
+    return lambda state: tuple(row for one in GROUPED[name].values() for row in one.rows(state))
 
 
 def _left(at: Timestamp | None, now: Timestamp) -> Text:
@@ -224,7 +252,7 @@ def event_name(event_id: str, state: DeskState) -> str:
 
 EXPOSURE: Final = TableSpec[GroupRow](
     "exposure",
-    rows=_once(_groups),
+    rows=_every("exposure"),
     key=lambda row: row.key,
     columns=(
         Column[GroupRow](
@@ -309,7 +337,7 @@ def _pays(row: GroupRow) -> str:
 
 CALENDAR: Final = TableSpec[GroupRow](
     "calendar",
-    rows=_once(_due),
+    rows=_every("calendar"),
     key=lambda row: row.key,
     columns=(
         Column[GroupRow](
@@ -375,7 +403,7 @@ def _held_text(row: ExposureRow) -> str:
 
 HELD_LIST: Final = TableSpec[ExposureRow](
     "held",
-    rows=_once(_held),
+    rows=_every("held"),
     key=lambda row: row.key,
     columns=(
         word_column("agent", "agent", 14, lambda row: row.agent_name),
@@ -442,10 +470,3 @@ def _points(part: float | None) -> float | None:
 
 
 TABLES: Final = (EXPOSURE, CALENDAR, HELD_LIST)
-
-GROUPINGS: Final[Mapping[str, tuple[str, ...]]] = {
-    EXPOSURE.name: tuple(one.value for one in Grouping),
-    CALENDAR.name: (Grouping.MARKET.value, HOURLY),
-    HELD_LIST.name: (POSITION, *(one.value for one in HELD_BY)),
-}
-"""By what each list can be grouped; the first is the usual one."""
