@@ -739,7 +739,7 @@ class ConsoleApp(Views):  # noqa: PLR0904 - one action a key
         state = self.desk_state
         # Before the world has begun its demo agents are only to come.
         has_demo = self._program.has_demo if state.fleet is None else bool(state.living_demos)
-        recorded = state.world is not None and bool(state.world.history)
+        recorded = None if state.world is None else bool(state.world.history)
         page = Welcome(is_embedded=state.service.embedded, has_demo=has_demo, is_recorded=recorded)
         self.push_screen(page, self._welcomed)
 

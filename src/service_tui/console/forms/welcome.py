@@ -36,7 +36,10 @@ class Welcome(Page):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "close", "begin", show=False)]
 
-    def __init__(self, *, is_embedded: bool, has_demo: bool, is_recorded: bool = False) -> None:
+    def __init__(
+        self, *, is_embedded: bool, has_demo: bool, is_recorded: bool | None = False
+    ) -> None:
+        """Make the page; `is_recorded` is None until the world has told what it runs on."""
         super().__init__("Welcome", "enter begins")
         self._is_embedded = is_embedded
         self._is_recorded = is_recorded
@@ -55,12 +58,12 @@ class Welcome(Page):
 
     def text(self) -> Text:
         """What this is, and how to begin."""
-        world = _RECORDED if self._is_recorded else _INVENTED
-        return _page(world, is_embedded=self._is_embedded, has_demo=self._has_demo)
+        return _page(
+            _WORLD[self._is_recorded], is_embedded=self._is_embedded, has_demo=self._has_demo
+        )
 
 
-_INVENTED: Final = "an invented world"
-_RECORDED: Final = "a history of real questions"
+_WORLD: Final = {None: "a world", False: "an invented world", True: "a history of real questions"}
 _AT_WORK: Final = (
     "Three demo agents are at work in {world} on this machine, with play money and small "
     "budgets; one of them asks you before each buy. "
