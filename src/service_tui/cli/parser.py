@@ -754,7 +754,7 @@ def _add_skills(skills: Parser) -> None:
     new = add_action("new", "write a working template")
     new.add_argument("name", metavar="NAME")
     new.add_argument("--in", dest="parent", metavar="DIR", type=_folder, default=Path())
-    run = add_action("run", "run a skill here, on paper unless --live is given")
+    run = add_action("run", "run a skill here; a dry run unless '-- --live' is given")
     run.add_argument("name", metavar="NAME", help="of an installed skill, or a folder")
     run.epilog = "arguments of the skill follow --: skills run NAME -- --live --once"
     run.set_defaults(words=())
