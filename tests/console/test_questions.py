@@ -10,7 +10,13 @@ from rich.text import Text
 
 from service_tui.app.topics import load_topics
 from service_tui.console.formats import date_time
-from service_tui.console.questions import FORMS, names_of, short_question, side_question
+from service_tui.console.questions import (
+    FORMS,
+    names_of,
+    short_question,
+    shorter_names,
+    side_question,
+)
 from service_tui.console.widgets.columns import fitted
 from service_tui.engine.tape.questions import word
 from service_tui.engine.tape.slots import SLOTS, times_of
@@ -185,3 +191,41 @@ def test_a_text_cut_in_the_middle_keeps_its_colours() -> None:
     pieces = fitted(cell, 24, right=False, keeps_end=True)
     assert pieces[0] == ("EVM ", "live")
     assert "".join(text for text, _ in pieces).rstrip().endswith("its cell")
+
+
+STATES = ("Ohio", "Georgia", "North Carolina", "North Dakota")
+ELECTED = {place: f"Will a Republican win {place} Presidential Election?" for place in STATES}
+
+
+def test_names_that_differ_in_their_middle_lose_the_long_ending_they_share() -> None:
+    found = shorter_names(frozenset(ELECTED.values()))
+    assert found == {
+        name: f"Will a Republican win {place}…" for place, name in ELECTED.items()
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        # A date is the end that the middle cut keeps.
+        ("Will Israel strike Iran by June 30, 2026?", "Will Israel strike Iran by March 31, 2026?"),
+        # Nothing is like it.
+        ("Will a Republican win Ohio Presidential Election?", "Is it over?"),
+        # One name is the beginning of the other: what is left would be no name of its own.
+        (
+            "Will a Republican win Ohio?",
+            "Will a Republican win Ohio and the Presidential Election?",
+        ),
+    ],
+)
+def test_other_names_stay_whole(names: tuple[str, ...]) -> None:
+    assert not shorter_names(frozenset(names))
+
+
+WORDS = st.lists(st.sampled_from(["a", "b", "presidential", "election"]), min_size=1, max_size=7)
+
+
+@given(st.frozensets(WORDS.map(" ".join), max_size=12))
+def test_no_two_names_get_the_same_shorter_one(names: frozenset[str]) -> None:
+    shown = [shorter_names(names).get(name, name) for name in names]
+    assert len(set(shown)) == len(names)

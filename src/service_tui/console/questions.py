@@ -6,9 +6,10 @@ other question is its own short form: a sentence that a machine shortened may sa
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
+from itertools import pairwise, starmap
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -117,6 +118,52 @@ def names_of(markets: Iterable[tuple[str, str, Timestamp | None]]) -> dict[str, 
         )
         for each, name in alone.items()
     }
+
+
+@lru_cache(maxsize=4)
+def shorter_names(names: frozenset[str]) -> Mapping[str, str]:
+    """Names without the ending that names of the same beginning share, for where one has no room.
+
+    "Will Ada win Ohio's primary election?" beside others of the kind is "Will Ada win Ohio's…".
+
+    Args:
+        names: what markets are called.
+
+    Returns:
+        By the whole name; those alone that differ in their middle, before a long ending.
+    """
+    rows = sorted({tuple(name.split(" ")) for name in names})
+    near = [0, *starmap(_equal_words, pairwise(rows)), 0]
+    # The words that a name shares with the one that is most like it, and what stands behind them.
+    alike: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for place, row in enumerate(rows):
+        begin = row[: max(near[place : place + 2])]
+        if len(begin) >= _LIKE_WORDS:
+            alike.setdefault(begin, []).append(row)
+    found: dict[str, str] = {}
+    for begin, likes in alike.items():
+        ends = min(_equal_words(likes[0][::-1], other[::-1]) for other in likes)
+        shared = likes[0][len(likes[0]) - ends :]
+        if len(likes) == 1 or len(" ".join(shared)) < _LONG_END:
+            continue
+        for row in likes:
+            left = row[: len(row) - ends]
+            if len(left) > len(begin):
+                found[" ".join(row)] = f"{' '.join(left)}…"
+    return found
+
+
+_LIKE_WORDS: Final = 2
+"""Names that begin with as many equal words are of one kind."""
+
+_LONG_END: Final = 16
+"""Letters of a shared ending that would fill what is kept of an end; a date is shorter."""
+
+
+def _equal_words(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words two names begin with alike."""
+    pairs = zip(one, other, strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _dated(name: str, end: Timestamp | None) -> str:

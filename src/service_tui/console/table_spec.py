@@ -13,7 +13,7 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.freshness import counted
 from service_tui.console.own_notes import signed
-from service_tui.console.questions import Names, names_of, short_question
+from service_tui.console.questions import Names, names_of, short_question, shorter_names
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.slices.rows import LastMade
@@ -129,6 +129,9 @@ def market_column(
         lambda row, view: signed(
             listed_name(row.market_id, row.question, view.state), row.market_id, view
         ),
+        shorter=lambda row, view: signed(
+            shorter_name(row.market_id, row.question, view.state), row.market_id, view
+        ),
         sort_key=lambda row, _: row.question,
         flex=True,
         keeps_end=True,
@@ -162,6 +165,11 @@ def venue_market_column(width: int = 14) -> Column[OnVenue]:
             row.market_id,
             view,
         ),
+        shorter=lambda row, view: signed(
+            marked_question(shorter_name(row.market_id, row.question, view.state), row.venue),
+            row.market_id,
+            view,
+        ),
         sort_key=lambda row, _: row.question,
         flex=True,
         keeps_end=True,
@@ -169,6 +177,7 @@ def venue_market_column(width: int = 14) -> Column[OnVenue]:
 
 
 _last_names: Final = LastMade[Mapping[str, Names]]()
+_last_shorter: Final = LastMade[Mapping[str, str]]()
 
 
 def _names(state: DeskState) -> Mapping[str, Names]:
@@ -201,6 +210,26 @@ def listed_name(market_id: str, question: str, state: DeskState) -> str:
     return known.alone
 
 
+def without_ending(name: str, state: DeskState) -> str:
+    """What a market is called where its name has no room: its likes share the ending."""
+    return _shorter_names(state).get(name, name)
+
+
+def _shorter_names(state: DeskState) -> Mapping[str, str]:
+    names = _names(state)
+
+    def made() -> Mapping[str, str]:
+        called = ((one.alone, one.beside_end) for one in names.values())
+        return shorter_names(frozenset(chain.from_iterable(called)))
+
+    return _last_shorter.of((names,), made)
+
+
+def shorter_name(market_id: str, question: str, state: DeskState) -> str:
+    """What a market is called in a list without its end that has no room for the whole name."""
+    return without_ending(listed_name(market_id, question, state), state)
+
+
 def ending_market_column(name: str, title: str, width: int) -> Column[HasEnd]:
     """The market beside a column that shows when it ends: without that time."""
     return Column(
@@ -208,6 +237,9 @@ def ending_market_column(name: str, title: str, width: int) -> Column[HasEnd]:
         title,
         width,
         lambda row, view: signed(market_name(row, view.state), row.market_id, view),
+        shorter=lambda row, view: signed(
+            without_ending(market_name(row, view.state), view.state), row.market_id, view
+        ),
         sort_key=lambda row, _: row.question,
         flex=True,
         keeps_end=True,

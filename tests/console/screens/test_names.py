@@ -43,3 +43,20 @@ async def test_a_name_has_the_room_beside_it(  # noqa: PLR0917 - the columns of 
         name = titles.index("market  ")
         rest = titles[name + len("market") :]
         assert len("market") + len(rest) - len(rest.lstrip()) - 2 >= letters, titles
+
+
+async def test_names_that_differ_in_their_middle_are_told_apart_where_they_have_no_room() -> None:
+    state = sample_state()
+    places = ("Ohio", "Georgia", "North Carolina", "Pennsylvania")
+    markets = {
+        one.market_id: replace(
+            one, question=f"Will a Republican win {place} Presidential Election?"
+        )
+        for place, one in zip(places, state.markets.values(), strict=False)
+    }
+    shown = replace(state, markets=markets)
+    async with running(seen_before(shown), first="markets", size=(80, 30)) as seen:
+        assert "Will a Republican win Pennsylvania…  " in seen.text
+        assert "Will a Republican win North Carolina…  " in seen.text
+    async with running(seen_before(shown), first="markets", size=(200, 30)) as seen:
+        assert "Will a Republican win Pennsylvania Presidential Election?" in seen.text

@@ -61,6 +61,7 @@ class Column(Generic[Row_contra]):
         tier: least width of the table, in cells, at which the column is shown; 0: always.
         glows: whether a change of the text is worth a glow; not for ages and sparklines.
         keeps_end: whether a text that is too long is cut in its middle: its end distinguishes rows.
+        shorter: the text of a row whose `cell` has no room; it is cut as that would be.
         in_gutter: a sign of one cell beside the cursor's bar; of the first column alone.
         wide: least width of the table from which the column is wider, and its cells then.
         of_row: the cell depends on the row and on masking alone: it is laid out once a row.
@@ -78,6 +79,7 @@ class Column(Generic[Row_contra]):
     tier: int = 0
     glows: bool = True
     keeps_end: bool = False
+    shorter: Callable[[Row_contra, ViewContext], Text | str] | None = None
     in_gutter: bool = False
     wide: tuple[int, int] | None = None
     of_row: bool = False
@@ -92,6 +94,14 @@ class Column(Generic[Row_contra]):
         """
         width = self.width if self.wide is None or table < self.wide[0] else self.wide[1]
         return width if longest is None else min(width, max(longest, cell_len(self.title)))
+
+    def text_in(self, row: Row_contra, view: ViewContext, width: int) -> Text | str:
+        """The text of a row for so many cells; it may be longer."""
+        cell = self.cell(row, view)
+        plain = cell if isinstance(cell, str) else cell.plain
+        if self.shorter is None or cell_len(plain) <= width:
+            return cell
+        return self.shorter(row, view)
 
     @property
     def is_right(self) -> bool:

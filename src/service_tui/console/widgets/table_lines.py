@@ -209,7 +209,7 @@ class TableLines(Generic[R]):  # noqa: PLR0904 - it measures, lays out and draws
             known[index]
             if known is not None and place.column.of_row
             else fitted(
-                place.column.cell(row, view),
+                place.column.text_in(row, view, place.width),
                 place.width,
                 right=place.column.is_right,
                 keeps_end=place.column.keeps_end,

@@ -16,6 +16,7 @@ from service_tui.console.table_spec import (
     clock_column,
     figure_column,
     listed_name,
+    shorter_name,
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
@@ -515,6 +516,7 @@ TRADES: Final[tuple[Column[FillView], ...]] = (
         "market",
         16,
         lambda fill, view: listed_name(fill.market_id, fill.question, view.state),
+        shorter=lambda fill, view: shorter_name(fill.market_id, fill.question, view.state),
         flex=True,
         keeps_end=True,
     ),

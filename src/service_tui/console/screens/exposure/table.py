@@ -18,6 +18,7 @@ from service_tui.console.table_spec import (
     marked_question,
     market_column,
     price_column,
+    shorter_name,
     word_column,
 )
 from service_tui.console.view_context import ViewContext
@@ -228,11 +229,12 @@ def _limit(row: GroupRow, view: ViewContext) -> Text:
     return Text(f"{used:.0%} of {text.plain}", "loss" if used >= 1 else "")
 
 
-def _group_name(row: GroupRow, view: ViewContext) -> str:
+def _group_name(row: GroupRow, view: ViewContext, *, has_room: bool = True) -> str:
     """A market or an event as every list calls it; any other group by its name."""
     name = formats.plain(row.exposure.name).plain
     if row.grouping is Grouping.MARKET:
-        return listed_name(row.exposure.key, name, view.state)
+        called = listed_name if has_room else shorter_name
+        return called(row.exposure.key, name, view.state)
     if row.grouping is Grouping.EVENT:
         return event_name(row.exposure.key, view.state) or short_question(name)
     return name
@@ -260,6 +262,7 @@ EXPOSURE: Final = TableSpec[GroupRow](
             "group",
             14,
             _group_name,
+            shorter=lambda row, view: _group_name(row, view, has_room=False),
             sort_key=lambda row, _: row.exposure.name,
             flex=True,
             keeps_end=True,
@@ -388,13 +391,14 @@ def _side(row: ExposureRow, _: ViewContext) -> Text:
     return formats.side(row.side) if isinstance(row, HeldRow) else Text()
 
 
-def _held_name(row: ExposureRow, view: ViewContext) -> Text | str:
+def _held_name(row: ExposureRow, view: ViewContext, *, has_room: bool = True) -> Text | str:
     if isinstance(row, HeldRow):
-        name = listed_name(row.market_id, row.question, view.state)
+        called = listed_name if has_room else shorter_name
+        name = called(row.market_id, row.question, view.state)
         return signed(marked_question(name, row.venue), row.market_id, view)
     if row.grouping is Grouping.AGENT:
         return Text(row.what, "muted")
-    return Text.assemble(_group_name(row, view), (f"  {row.what}", "muted"))
+    return Text.assemble(_group_name(row, view, has_room=has_room), (f"  {row.what}", "muted"))
 
 
 def _held_text(row: ExposureRow) -> str:
@@ -416,6 +420,7 @@ HELD_LIST: Final = TableSpec[ExposureRow](
             "market",
             14,
             _held_name,
+            shorter=lambda row, view: _held_name(row, view, has_room=False),
             sort_key=lambda row, _: row.question,
             flex=True,
             keeps_end=True,

@@ -8,7 +8,13 @@ from rich.text import Text
 from service_tui.console import formats
 from service_tui.console.keys import with_keys
 from service_tui.console.reasons import without_amounts
-from service_tui.console.table_spec import TableSpec, clock_column, listed_name, marked_question
+from service_tui.console.table_spec import (
+    TableSpec,
+    clock_column,
+    listed_name,
+    marked_question,
+    shorter_name,
+)
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
 from service_tui.desk.chain.run_tickets import run_tickets
@@ -158,6 +164,10 @@ BLOTTER: Final = TableSpec[TicketView](
             13,
             lambda ticket, view: marked_question(
                 listed_name(ticket.market_id, view.state.question_of(ticket), view.state),
+                ticket.venue,
+            ),
+            shorter=lambda ticket, view: marked_question(
+                shorter_name(ticket.market_id, view.state.question_of(ticket), view.state),
                 ticket.venue,
             ),
             sort_key=lambda ticket, view: view.state.question_of(ticket),

@@ -17,6 +17,7 @@ from service_tui.console.table_spec import (
     market_name,
     price_column,
     side_column,
+    without_ending,
 )
 from service_tui.console.view_context import ViewContext
 from service_tui.console.widgets.columns import Column
@@ -93,6 +94,9 @@ _QUESTION: Final = Column[PositionView](
     "market",
     20,
     lambda row, view: marked_question(market_name(row, view.state), row.venue),
+    shorter=lambda row, view: marked_question(
+        without_ending(market_name(row, view.state), view.state), row.venue
+    ),
     sort_key=lambda row, _: row.question,
     flex=True,
     keeps_end=True,
