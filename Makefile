@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 # That of .venv, once there is one: another one made in its place would find its parts nowhere.
 PYTHON ?= $(or $(wildcard $(BIN)/python),python3)
 
-.PHONY: console test quick deep package installed changes lock pictures docs bench clean
+.PHONY: console test quick deep package installed changes lock pictures docs site bench clean
 
 console: $(VENV)/.console
 	@$(BIN)/service-tui $(ARGS)
@@ -67,6 +67,10 @@ pictures: $(VENV)/.test
 # The pages that are made from the source.
 docs: $(VENV)/.test
 	@PYTHONPATH=tests $(BIN)/python -m kit.pages
+
+# The documents as pages for a browser, their links checked.
+site: $(VENV)/.test
+	@PYTHONPATH=tests $(BIN)/python -m kit.pages.site site
 
 bench: $(VENV)/.test
 	@$(BIN)/python tests/bench/run.py

@@ -68,7 +68,8 @@ def test_a_class_has_a_name_of_its_own() -> None:
 
 IN_THE_ROOT = {
     *(".ci", ".github", ".gitignore", ".pre-commit-config.yaml"),
-    *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
+    *("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
+    "SECURITY.md",
     *("Makefile", "hatch_build.py", "pyproject.toml"),
     *("requirements-dev.lock", "requirements.lock"),
     *("docs", "operation", "screenshots", "src", "tests", "themes"),
