@@ -72,7 +72,7 @@ IN_THE_ROOT = {
     "SECURITY.md",
     *("Makefile", "hatch_build.py", "pyproject.toml"),
     *("requirements-dev.lock", "requirements.lock"),
-    *("docs", "operation", "screenshots", "src", "tests", "themes"),
+    *("docs", "examples", "operation", "screenshots", "src", "tests", "themes"),
 }
 
 

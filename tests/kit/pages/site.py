@@ -18,7 +18,10 @@ from mdit_py_plugins.anchors import anchors_plugin
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 START: Final = "README.md"
-PAPERS: Final = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
+PAPERS: Final = (
+    "examples/README.md",
+    *("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md"),
+)
 
 STYLE: Final = """
 :root { color-scheme: light dark; font: 16px/1.55 system-ui, sans-serif }
