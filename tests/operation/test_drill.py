@@ -10,9 +10,10 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from kit.command_line import ran
 from kit.service.postgres import Postgres, binaries, new_place
 from kit.service.stage import Stage, open_stage
-from service_tui.cli.main import OK, run
+from service_tui.cli.main import OK
 from service_tui.engine.amm.exchange import Order
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.terms import Action, Side
@@ -22,13 +23,11 @@ from service_tui.wire.endpoints.public import AGENT
 Books = dict[str, Micros]
 
 
-def printed(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
+def printed(*words: str | Path) -> str:
     """What a command prints; it must end well."""
-    capsys.readouterr()
-    code = run([str(word) for word in words])
-    output = capsys.readouterr()
-    assert code == OK, output.out + output.err
-    return output.out
+    done = ran([str(word) for word in words])
+    assert done.code == OK, done.out + done.err
+    return done.out
 
 
 async def trade(stage: Stage) -> None:
@@ -48,16 +47,16 @@ async def reopened(path: Path, before: Stage) -> Books:
 
 @pytest.mark.slow
 async def test_a_lost_data_directory_is_restored_from_a_backup_to_the_micro(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
 ) -> None:
     data, copy = tmp_path / "data", tmp_path / "backup.sqlite3"
     async with open_stage(data, speed=0) as stage:
         await trade(stage)
-        printed(capsys, "backup", "--to", copy, "--data-dir", data)
+        printed("backup", "--to", copy, "--data-dir", data)
         books = stage.world.ledger.balances()
     shutil.rmtree(data)
-    printed(capsys, "restore", copy, "--data-dir", data)
-    assert "sum to zero" in printed(capsys, "verify", "--data-dir", data)
+    printed("restore", copy, "--data-dir", data)
+    assert "sum to zero" in printed("verify", "--data-dir", data)
     assert await reopened(data, stage) == books
     assert sum(books.values()) == 0
 
@@ -65,17 +64,17 @@ async def test_a_lost_data_directory_is_restored_from_a_backup_to_the_micro(
 @pytest.mark.slow
 @pytest.mark.process
 def test_a_lost_world_of_a_shared_desk_is_restored_from_a_dump_to_the_micro(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], careful: Postgres
+    tmp_path: Path, careful: Postgres
 ) -> None:
     data, dump, place = tmp_path / "data", tmp_path / "desk.dump", new_place(careful.url)
     of_database = ("--database", place.url, "--world", place.world)
     stage, books = asyncio.run(traded(data))
-    copied = printed(capsys, "db", "copy", data, "database", *of_database)
+    copied = printed("db", "copy", data, "database", *of_database)
     tool("pg_dump", "--format=custom", f"--schema={place.schema}", f"--file={dump}", place.url)
     lose(place)
     tool("pg_restore", f"--dbname={place.url}", dump)
-    assert "add up" in printed(capsys, "db", "check", "--data-dir", data, *of_database)
-    back = printed(capsys, "db", "copy", "database", tmp_path / "back", *of_database)
+    assert "add up" in printed("db", "check", "--data-dir", data, *of_database)
+    back = printed("db", "copy", "database", tmp_path / "back", *of_database)
     assert back.splitlines()[1] == copied.splitlines()[1]
     assert asyncio.run(reopened(tmp_path / "back", stage)) == books
 
