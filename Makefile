@@ -5,6 +5,8 @@
 #   make quick      the static tools, the tests not marked slow, and slow ones near the change
 # For pip, pipx and uv:
 #   make package    build a wheel and an sdist in dist/
+#   make installed  install both into empty environments and open the console; WAYS="pip pipx uv newest lowest"
+#   make changes TAG=v0.1.0   the text of a release, of CHANGELOG.md
 # After a change of what a screen shows:
 #   make pictures SCREEN=markets   make its pictures anew, and see what changed
 # By hand, an hour long:
@@ -15,7 +17,7 @@ BIN := $(VENV)/bin
 # That of .venv, once there is one: another one made in its place would find its parts nowhere.
 PYTHON ?= $(or $(wildcard $(BIN)/python),python3)
 
-.PHONY: console test quick deep package lock pictures docs bench clean
+.PHONY: console test quick deep package installed changes lock pictures docs site bench clean
 
 console: $(VENV)/.console
 	@$(BIN)/service-tui $(ARGS)
@@ -32,6 +34,13 @@ deep: $(VENV)/.test
 # A wheel and an sdist in dist/, without fetching anything.
 package: $(VENV)/.console
 	@$(BIN)/python -m hatchling build
+
+# Both of them, installed by each of the ways, and the console opened in a terminal.
+installed: $(VENV)/.console
+	@$(BIN)/python tests/installed.py $(WAYS)
+
+changes:
+	@$(PYTHON) tests/changes.py $(TAG)
 
 $(VENV)/.console: requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)
@@ -58,6 +67,10 @@ pictures: $(VENV)/.test
 # The pages that are made from the source.
 docs: $(VENV)/.test
 	@PYTHONPATH=tests $(BIN)/python -m kit.pages
+
+# The documents as pages for a browser, their links checked.
+site: $(VENV)/.test
+	@PYTHONPATH=tests $(BIN)/python -m kit.pages.site site
 
 bench: $(VENV)/.test
 	@$(BIN)/python tests/bench/run.py

@@ -31,8 +31,8 @@ STATIC = {
     "dead code": ["vulture"],
     "layers": ["lint-imports"],
     "declared libraries": ["deptry", "src"],
-    "lint": ["ruff", "check", "--quiet", "src", "tests"],
-    "format": ["ruff", "format", "--check", "--quiet", "src", "tests"],
+    "lint": ["ruff", "check", "--quiet", "src", "tests", "examples"],
+    "format": ["ruff", "format", "--check", "--quiet", "src", "tests", "examples"],
     LOADED: ["pytest", "--collect-only", "-qq"],
 }
 """The longest first. To load the tests compiles them, once for all workers and later runs."""

@@ -14,7 +14,7 @@ from service_tui.terms import Action, Side, Venue
 def arguments(command: str, **fields: Any) -> argparse.Namespace:
     known: dict[str, Any] = {
         "command": command, "market": "rain", "side": "no", "amount": "20", "venue": "evm_venue",
-        "worst": "0.4", "sell": False, "yes": False, "live": False,
+        "worst": "0.4", "sell": False, "yes": False, "live": False, "json": False,
     }  # fmt: skip
     return argparse.Namespace(**(known | fields))
 

@@ -36,6 +36,12 @@ def test_a_wheel_holds_the_program_with_its_themes_and_nothing_else(wheel: Wheel
     assert held(wheel) == expected
 
 
+def test_a_wheel_puts_the_man_page_where_man_looks(wheel: WheelBuilder) -> None:
+    assert wheel.config.shared_data == {
+        str(ROOT / "docs" / "service-tui.1"): "share/man/man1/service-tui.1"
+    }
+
+
 @pytest.mark.parametrize(
     "needed",
     [
@@ -55,7 +61,7 @@ def test_what_the_program_opens_at_run_time_is_in_the_wheel(
 @pytest.mark.slow
 def test_an_sdist_holds_what_a_wheel_is_made_from() -> None:
     # hatchling itself adds pyproject.toml and the licence.
-    rest = {"CHANGELOG.md", "README.md", "hatch_build.py"}
+    rest = {"CHANGELOG.md", "README.md", "docs/service-tui.1", "hatch_build.py"}
     expected = tree(ROOT / "src", "src") | tree(ROOT / "themes", "themes") | rest
     assert held(SdistBuilder(str(ROOT))) == expected
 

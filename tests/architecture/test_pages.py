@@ -1,6 +1,8 @@
 """The pages of docs/ that are made from the source are what the source makes."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from kit.pages.every import PAGES
 from kit.pages.filters import GRAMMAR
 from kit.pages.keys import page as page_of_keys
+from kit.pages.site import LinkError, build
 from kit.pages.table import table
 from service_tui.console.keys import KEYS
 from service_tui.console.screens.markets.filter import COMPARED, NAMED, NAMES, search_of
@@ -50,23 +53,49 @@ def test_a_bar_in_a_cell_is_escaped() -> None:
     assert table(("a",), [("x|y\nz",)]) == "| a |\n|---|\n| x\\|y z |\n"
 
 
-LINK = re.compile(r"\]\((?!https?://)([^)#]+)(#[^)]*)?\)")
+def test_the_man_page_names_every_command() -> None:
+    page = PAGES["service-tui.1"]().replace("\\-", "-")
+    named = re.findall(r'^\.SS "(.*)"$', page, flags=re.MULTILINE)
+    assert named == re.findall(r"^####? (.*)$", PAGES["command-line.md"](), flags=re.MULTILINE)
+    assert {"serve", "people add", "db", "completion"} <= set(named)
 
 
-def test_every_link_of_the_documents_leads_somewhere() -> None:
-    pages = [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))]
-    assert len(pages) > len(PAGES)
-    for page in pages:
-        for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
-            there = page.parent / target
-            assert there.exists(), f"{page.name}: {target}"
-            if anchor:
-                assert anchor[1:] in anchors(there), f"{page.name}: {target}{anchor}"
+@pytest.mark.process
+def test_the_man_page_is_read_without_a_complaint() -> None:
+    groff = shutil.which("groff")
+    if groff is None:
+        pytest.skip("groff is not on this machine")
+    words = [groff, "-man", "-Tutf8", "-ww", "-z", DOCS / "service-tui.1"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
-def anchors(page: Path) -> set[str]:
-    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", head).lower().replace(" ", "-") for head in heads}
+LOCAL = re.compile(r'(?:href|src)="(?![a-z]+:)([^"#]*)(?:#([^"]*))?"')
+
+
+@pytest.mark.slow
+def test_every_link_of_the_documents_leads_to_a_page_a_place_or_a_file(tmp_path: Path) -> None:
+    pages = build(tmp_path)
+    assert len(pages) > len(PAGES) + 10
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    for page, text in texts.items():
+        for file, place in LOCAL.findall(text):
+            there = (page.parent / file).resolve() if file else page
+            assert there.exists(), f"{page.name}: {file}"
+            if place:
+                assert f'id="{place}"' in texts[there], f"{page.name}: {file}#{place}"
+
+
+@pytest.mark.parametrize("link", ["docs/none.md", "#nowhere", "docs/a.md#nowhere", "../outside.md"])
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path, link: str) -> None:
+    root = tmp_path / "checkout"
+    (root / "docs").mkdir(parents=True)
+    (root / "docs" / "a.md").write_text("# A\n\n[up](../README.md#the-top)\n")
+    (root / "README.md").write_text("# The top\n\n[a](docs/a.md#a)\n")
+    assert len(build(tmp_path / "site", root)) == 2
+    (root / "README.md").write_text(f"# The top\n\n[a]({link})\n")
+    with pytest.raises(LinkError, match=re.escape(f"README.md: {link} leads nowhere")):
+        build(tmp_path / "site", root)
 
 
 def test_the_command_line_lists_no_hidden_option_and_writes_pairs_as_words() -> None:

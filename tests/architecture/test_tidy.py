@@ -68,10 +68,11 @@ def test_a_class_has_a_name_of_its_own() -> None:
 
 IN_THE_ROOT = {
     *(".ci", ".github", ".gitignore", ".pre-commit-config.yaml"),
-    *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
-    *("Makefile", "hatch_build.py", "noxfile.py", "pyproject.toml"),
+    *("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "LICENSE", "README.md"),
+    "SECURITY.md",
+    *("Makefile", "hatch_build.py", "pyproject.toml"),
     *("requirements-dev.lock", "requirements.lock"),
-    *("docs", "screenshots", "src", "tests", "themes"),
+    *("docs", "examples", "operation", "screenshots", "src", "tests", "themes"),
 }
 
 

@@ -359,6 +359,13 @@ def _print_report(report: "HaltReport") -> int:
     return OK if report.is_done else CANNOT
 
 
+def _print_as_json(form: str, report: "HaltReport") -> int:
+    from service_tui.commands.json_text import json_text  # noqa: PLC0415
+
+    print_lines(json_text(form, {"done": report.is_done, "text": report.lines, **report.facts}))
+    return OK if report.is_done else CANNOT
+
+
 def _login(options: Options, arguments: argparse.Namespace) -> int:
     """Read the key unseen and store it for its address."""
     from service_tui.client.api_keys import ApiKey  # noqa: PLC0415
@@ -564,7 +571,7 @@ def _db(options: Options, arguments: argparse.Namespace) -> int:
     from service_tui.commands.shared import SharedRequest, run_shared_command  # noqa: PLC0415
     from service_tui.storage.errors import StorageError  # noqa: PLC0415
 
-    request = SharedRequest(arguments.act, arguments.source, arguments.target)
+    request = SharedRequest(arguments.act, arguments.source, arguments.target, arguments.json)
     try:
         lines, is_well = run_shared_command(options, request)
     except StorageError as error:
@@ -668,7 +675,8 @@ def _order(options: Options, arguments: argparse.Namespace) -> int:
     confirms = partial(confirm, request, arguments)
     try:
         chooses = choose_of(request, arguments, asks=is_terminal(sys.stdin))
-        return _print_report(trade(options, request, confirms, chooses))
+        report = trade(options, request, confirms, chooses)
+        return _print_as_json("order", report) if arguments.json else _print_report(report)
     except DeskClosedError as error:
         raise CannotError(str(error)) from error
 

@@ -36,7 +36,8 @@ async def confirm(
     request: OrderRequest, arguments: argparse.Namespace, lines: Sequence[str]
 ) -> bool:
     """Print the order, and ask for its word unless the person wants no question."""
-    print_lines(*lines)
+    if not arguments.json:
+        print_lines(*lines)
     if is_unasked(request, arguments):
         return True
     if request.is_live:
@@ -49,7 +50,7 @@ async def confirm(
 def choose_of(request: OrderRequest, arguments: argparse.Namespace, *, asks: bool) -> Choose | None:
     """Lets the person select a market; None if there is no terminal, or it is not wanted."""
     is_unasked_order = not request.is_quote and is_unasked(request, arguments)
-    return choose if asks and not is_unasked_order else None
+    return choose if asks and not is_unasked_order and not arguments.json else None
 
 
 async def choose(lines: Sequence[str], count: int) -> int | None:

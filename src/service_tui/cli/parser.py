@@ -234,6 +234,8 @@ def _check_order(parser: Parser, arguments: argparse.Namespace) -> None:
         parser.error("--live is for real money. Give its --venue")
     if arguments.live and not arguments.worst:
         parser.error(f"--live sends without asking: give the worst price, {flag} PRICE")
+    if arguments.json and not (arguments.live or arguments.yes):
+        parser.error(f"--json asks nothing: give --yes, or for real money --live with {flag}")
 
 
 def parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
@@ -458,6 +460,10 @@ def _add_agent(command: Callable[..., Parser]) -> None:
     )
 
 
+def _add_json(command: Parser) -> None:
+    command.add_argument("--json", action="store_true", help="one JSON object, for scripts")
+
+
 def _add_people(command: Callable[..., Parser]) -> None:
     """Add the command for the people who operate a world."""
     people = command(
@@ -474,6 +480,7 @@ def _add_people(command: Callable[..., Parser]) -> None:
     for name, about in PEOPLE_ACTS.items():
         made = actions.add_parser(name, help=about, allow_abbrev=False)
         _add_common(made)
+        _add_json(made)
         if name != "list":
             made.add_argument("name", metavar="NAME", help="what the audit log calls them")
         if name == "add":
@@ -492,6 +499,7 @@ def _add_invite(command: Callable[..., Parser]) -> None:
         allow_abbrev=False,
     )
     _add_common(invite)
+    _add_json(invite)
     invite.add_argument("act", nargs="?", choices=("new", "list", "end"), default="new")
     invite.add_argument("name", metavar="ID", nargs="?", default="", help="invitation to end")
     invite.add_argument(
@@ -564,6 +572,7 @@ def _add_orders(command: Callable[..., Parser]) -> None:
         order.add_argument("market", metavar="MARKET", help="id, question, or words of it")
         order.add_argument("side", metavar="yes|no", type=str.lower, choices=("yes", "no"))
         order.add_argument("amount", metavar="AMOUNT", help=_AMOUNTS[name])
+        _add_json(order)
         order.add_argument(
             "--venue",
             choices=[one.value for one in Venue],
@@ -655,6 +664,7 @@ def _add_db(command: Callable[..., Parser]) -> None:
     _add_common(db)
     for of_db in ("database", "world"):
         _add_setting(db, of_db)
+    _add_json(db)
     db.add_argument("act", choices=("check", "migrate", "copy"))
     db.add_argument("source", nargs="?", default="", metavar="FROM", help="of copy")
     db.add_argument("target", nargs="?", default="", metavar="TO", help="of copy")

@@ -9,9 +9,9 @@ import asyncio
 import logging
 import os
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from service_tui.app import attached, attached_desk, live
@@ -60,10 +60,11 @@ NO_ANSWER: Final = "not resumed, still halted: the service does not respond"
 
 @dataclass(frozen=True, slots=True)
 class HaltReport:
-    """The result in lines, and whether everything is done."""
+    """The result in lines, and whether everything is done; `facts` are for `--json`."""
 
     is_done: bool
     lines: tuple[str, ...]
+    facts: Mapping[str, object] = field(default_factory=dict[str, object], compare=False)
 
 
 def halt(options: Options) -> HaltReport:

@@ -26,10 +26,12 @@ from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.client.proxies import proxy_for
 from service_tui.clock import Clock, SystemClock
+from service_tui.commands.json_text import json_text
 from service_tui.credentials.api_keys import ApiKeysError, stored_desk_keys
 from service_tui.server.embedded import BASE_URL
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.terms import PersonRole, Plan
+from service_tui.wire.base import WireModel
 from service_tui.wire.endpoints.people import (
     ADD_PERSON,
     END_INVITATION,
@@ -69,38 +71,50 @@ class PeopleRequest:
     plan: str | None = None
     budget: float | None = None
     person: str | None = None
+    json: bool = False
 
 
 Lines = tuple[str, ...]
-Act = Callable[[Client, PeopleRequest], Awaitable[Lines]]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The result of an action: for a script, and in lines for a person."""
+
+    facts: Mapping[str, object]
+    lines: Lines
+
+
+Act = Callable[[Client, PeopleRequest], Awaitable[Answered]]
 
 
 def run_people(options: Options, request: PeopleRequest) -> Lines:
     """Carry an action of `people` out.
 
     Returns:
-        Lines to print; those of a new key hold it.
+        Lines to print, or one of JSON; those of a new key hold it.
 
     Raises:
         PeopleCommandError: the service refused, or the request cannot be; gives the reason.
         DeskClosedError: the data directory cannot be used; gives the reason and the fix.
     """
-    return _run(options, request, PEOPLE_ACTS)
+    return _run(options, request, PEOPLE_ACTS, "people")
 
 
 def run_invite(options: Options, request: PeopleRequest) -> Lines:
     """Carry an action of `invite` out; returns and raises as `run_people`."""
-    return _run(options, request, INVITE_ACTS)
+    return _run(options, request, INVITE_ACTS, "invite")
 
 
-def _run(options: Options, request: PeopleRequest, acts: Mapping[str, Act]) -> Lines:
-    async def work() -> Lines:
+def _run(options: Options, request: PeopleRequest, acts: Mapping[str, Act], form: str) -> Lines:
+    async def work() -> Answered:
         async with _operator(options, SystemClock()) as client:
             return await acts[request.act](client, request)
 
     with explain_closed_desk():
         try:
-            return asyncio.run(work())
+            answered = asyncio.run(work())
+            return (json_text(form, answered.facts),) if request.json else answered.lines
         except Exception as error:
             reason = only_reason(error)
             if not isinstance(reason, ServiceError | ValueError):
@@ -159,9 +173,10 @@ async def _operator(options: Options, clock: Clock) -> AsyncGenerator[Client]:
 # -- people --------------------------------------------------------------------------------
 
 
-async def _list_people(client: Client, _: PeopleRequest) -> Lines:
-    people = (await client.call(PEOPLE)).answer.people
-    return _table(("name", "role", "since", "agents", ""), map(_person_cells, people))
+async def _list_people(client: Client, _: PeopleRequest) -> Answered:
+    answer = (await client.call(PEOPLE)).answer
+    cells = map(_person_cells, answer.people)
+    return Answered(_facts(answer), _table(("name", "role", "since", "agents", ""), cells))
 
 
 def _person_cells(person: PersonBody) -> Lines:
@@ -170,31 +185,37 @@ def _person_cells(person: PersonBody) -> Lines:
     return person.name, person.role.value, since, str(person.agents_count), ended
 
 
-async def _add(client: Client, request: PeopleRequest) -> Lines:
+async def _add(client: Client, request: PeopleRequest) -> Answered:
     body = AddPersonRequest(name=request.name, role=PersonRole(request.role))
     return _with_key((await client.call(ADD_PERSON, body=body)).answer)
 
 
-async def _change_role(client: Client, request: PeopleRequest) -> Lines:
+async def _change_role(client: Client, request: PeopleRequest) -> Answered:
     body = RoleRequest(name=request.name, role=PersonRole(request.role))
     person = (await client.call(SET_ROLE, body=body)).answer
-    return (f"{person.name} is {person.role.value}",)
+    return Answered({"person": _facts(person)}, (f"{person.name} is {person.role.value}",))
 
 
-async def _renew(client: Client, request: PeopleRequest) -> Lines:
+async def _renew(client: Client, request: PeopleRequest) -> Answered:
     body = NamedPersonRequest(name=request.name)
     return _with_key((await client.call(RENEW_PERSON, body=body)).answer)
 
 
-async def _end(client: Client, request: PeopleRequest) -> Lines:
+async def _end(client: Client, request: PeopleRequest) -> Answered:
     person = (await client.call(END_PERSON, body=NamedPersonRequest(name=request.name))).answer
-    return (f"{person.name} ended; the key opens nothing any more",)
+    line = f"{person.name} ended; the key opens nothing any more"
+    return Answered({"person": _facts(person)}, (line,))
 
 
-def _with_key(answer: PersonKeyBody) -> Lines:
+def _facts(body: WireModel) -> dict[str, object]:
+    """A body as the service sent it, times as text."""
+    return body.model_dump(mode="json")
+
+
+def _with_key(answer: PersonKeyBody) -> Answered:
     person = answer.person
     about = f"{person.name} is {person.role.value}; the key is {ONCE.format(person.name)}"
-    return about, answer.key
+    return Answered(_facts(answer), (about, answer.key))
 
 
 PEOPLE_ACTS: Final[Mapping[str, Act]] = MappingProxyType({
@@ -208,7 +229,7 @@ PEOPLE_ACTS: Final[Mapping[str, Act]] = MappingProxyType({
 # -- invitations ---------------------------------------------------------------------------
 
 
-async def _invite(client: Client, request: PeopleRequest) -> Lines:
+async def _invite(client: Client, request: PeopleRequest) -> Answered:
     chosen = {
         "days": request.days,
         "plan": None if request.plan is None else Plan(request.plan),
@@ -221,13 +242,14 @@ async def _invite(client: Client, request: PeopleRequest) -> Lines:
     made = answer.invitation
     agents = "one agent" if made.uses == 1 else f"{made.uses} agents"
     about = f"{made.invitation_id}: for {agents} until {made.expires_at:%Y-%m-%d %H:%M} UTC"
-    return f"{about}; the code is {ONCE.format('whoever brings them')}", answer.code
+    once = f"{about}; the code is {ONCE.format('whoever brings them')}"
+    return Answered(_facts(answer), (once, answer.code))
 
 
-async def _list_invitations(client: Client, _: PeopleRequest) -> Lines:
-    found = (await client.call(INVITATIONS)).answer.invitations
+async def _list_invitations(client: Client, _: PeopleRequest) -> Answered:
+    answer = (await client.call(INVITATIONS)).answer
     heads = ("id", "used", "expires", "plan", "budget", "person", "")
-    return _table(heads, map(_invitation_cells, found))
+    return Answered(_facts(answer), _table(heads, map(_invitation_cells, answer.invitations)))
 
 
 def _invitation_cells(one: InvitationBody) -> Lines:
@@ -242,10 +264,11 @@ def _invitation_cells(one: InvitationBody) -> Lines:
     )
 
 
-async def _end_invitation(client: Client, request: PeopleRequest) -> Lines:
+async def _end_invitation(client: Client, request: PeopleRequest) -> Answered:
     path = {"invitation_id": request.name}
     made = (await client.call(END_INVITATION, path=path)).answer
-    return (f"{made.invitation_id} ended; {made.used} of {made.uses} used",)
+    line = f"{made.invitation_id} ended; {made.used} of {made.uses} used"
+    return Answered({"invitation": _facts(made)}, (line,))
 
 
 INVITE_ACTS: Final[Mapping[str, Act]] = MappingProxyType({

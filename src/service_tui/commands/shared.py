@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +13,7 @@ from service_tui.app.histories import topics_for
 from service_tui.app.options import Options
 from service_tui.app.shared_desk import WORLD_FILE, beat, holder_name
 from service_tui.clock import Clock, SystemClock
+from service_tui.commands.json_text import json_text
 from service_tui.server.books import BooksCheck, books_of
 from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.lock import DataDirLock
@@ -37,17 +38,33 @@ class SharedRequest:
     act: str
     source: str = ""
     target: str = ""
+    json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SharedReport:
+    """The result of an action: for a script, and in lines for a person."""
+
+    is_well: bool
+    lines: tuple[str, ...]
+    facts: Mapping[str, object]
 
 
 def run_shared_command(options: Options, request: SharedRequest) -> tuple[tuple[str, ...], bool]:
     """Carry an action out.
 
     Returns:
-        Lines for a person, and True if all is well.
+        Lines for a person, or one of JSON, and True if all is well.
 
     Raises:
         StorageError: it cannot be done; gives the reason.
     """
+    report = _report(options, request)
+    whole = {"act": request.act, "world": options.world, "well": report.is_well, **report.facts}
+    return (json_text("db", whole),) if request.json else report.lines, report.is_well
+
+
+def _report(options: Options, request: SharedRequest) -> SharedReport:
     if options.database is None:
         raise StorageError("no database is named: give --database URL, or SERVICE_TUI_DATABASE")
     place = WorldPlace(options.database, options.world)
@@ -55,9 +72,12 @@ def run_shared_command(options: Options, request: SharedRequest) -> tuple[tuple[
         return _checked(place, options.data_dir)
     if request.act == "migrate":
         made = ensure(place, upgrade=True)
-        return (f"{place}: {'made or changed' if made else 'up to date'}, schema {VERSION}",), True
+        line = f"{place}: {'made or changed' if made else 'up to date'}, schema {VERSION}"
+        return SharedReport(
+            is_well=True, lines=(line,), facts={"changed": made, "version": VERSION}
+        )
     try:
-        return asyncio.run(_copied(place, request)), True
+        return asyncio.run(_copied(place, request))
     except ExceptionGroup as group:
         raise only_reason(group) from group
 
@@ -65,15 +85,19 @@ def run_shared_command(options: Options, request: SharedRequest) -> tuple[tuple[
 # -- check --------------------------------------------------------------------------------------
 
 
-def _checked(place: WorldPlace, data_dir: Path) -> tuple[tuple[str, ...], bool]:
+def _checked(place: WorldPlace, data_dir: Path) -> SharedReport:
     """The worlds of the database, who leads this one, and whether its books add up."""
-    names = ", ".join(worlds_in(place)) or "none"
+    worlds = worlds_in(place)
+    names = ", ".join(worlds) or "none"
     lines = [f"worlds: {names}"]
     findings = settings_of(place).findings()
+    settings = [{"well": is_well, "text": text} for is_well, text in findings]
+    facts: dict[str, object] = {"worlds": list(worlds), "settings": settings}
     lines += [f"{'' if is_well else 'PROBLEM '}{text}" for is_well, text in findings]
     are_well = all(is_well for is_well, _ in findings)
     if place.world not in names.split(", "):
-        return (*lines, f"PROBLEM no world {place.world}; 'db migrate' makes it"), False
+        problem = f"PROBLEM no world {place.world}; 'db migrate' makes it"
+        return SharedReport(is_well=False, lines=(*lines, problem), facts=facts)
     leadership = Leadership(place, "db check", SystemClock().monotonic)
     database = SharedDatabase(place, None, data_dir / WORLD_FILE)
     try:
@@ -84,7 +108,21 @@ def _checked(place: WorldPlace, data_dir: Path) -> tuple[tuple[str, ...], bool]:
         leadership.close()
     lines.append(f"{place}: {leader_text(leader)}")
     adds_up, text = books_finding(books)
-    return (*lines, f"{'' if adds_up else 'PROBLEM '}books: {text}"), are_well and adds_up
+    lines.append(f"{'' if adds_up else 'PROBLEM '}books: {text}")
+    facts |= {"leader": leader_facts(leader), "books": None if books is None else asdict(books)}
+    return SharedReport(are_well and adds_up, tuple(lines), facts)
+
+
+def leader_facts(leader: Leader | None) -> dict[str, object] | None:
+    """The leader of a world for a script; None where nobody has led it."""
+    if leader is None:
+        return None
+    return {
+        "epoch": leader.epoch,
+        "holder": leader.holder,
+        "address": leader.address,
+        "leads": leader.silent_s <= SILENT_S,
+    }
 
 
 def leader_text(leader: Leader | None) -> str:
@@ -108,7 +146,7 @@ def books_finding(books: BooksCheck | None) -> tuple[bool, str]:
 # -- copy ---------------------------------------------------------------------------------------
 
 
-async def _copied(place: WorldPlace, request: SharedRequest) -> tuple[str, ...]:
+async def _copied(place: WorldPlace, request: SharedRequest) -> SharedReport:
     sides = [request.source, request.target]
     if sides.count(DATABASE) != 1:
         raise StorageError(f"give a folder and the word {DATABASE}, in the order of the copy")
@@ -120,11 +158,13 @@ async def _copied(place: WorldPlace, request: SharedRequest) -> tuple[str, ...]:
         async with with_folder(folder, clock) as own:
             source, target = (own, shared) if into_database else (shared, own)
             copy = await copy_world(source, target)
-    return (
+    lines = (
         f"copied {copy.rows:,} rows from {request.source} to {request.target}",
         f"  both sides have the digest {copy.digest[:16]}",
         "  keys, settings and open orders of a console stay where they are",
     )
+    facts = {"from": request.source, "to": request.target, **asdict(copy)}
+    return SharedReport(is_well=True, lines=lines, facts=facts)
 
 
 @asynccontextmanager

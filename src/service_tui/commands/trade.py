@@ -124,7 +124,11 @@ async def trade_on(
         return HaltReport(is_done=False, lines=tuple(str(error).split("\n")))
     except asyncio.CancelledError:
         return _interrupted(LEFT)
-    return found if isinstance(found, HaltReport) else await placed(desk, found)
+    if isinstance(found, HaltReport):
+        return found
+    order, quote = found
+    report = await placed(desk, order)
+    return replace(report, facts={**order_facts(order, quote), **report.facts})
 
 
 def _interrupted(line: str) -> HaltReport:
@@ -137,8 +141,8 @@ def _interrupted(line: str) -> HaltReport:
 
 async def _confirmed(
     desk: Desk, request: OrderRequest, confirm: Confirm, clock: Clock, *, choose: Choose | None
-) -> HaltReport | PlaceTrade:
-    """The order to send; a report where none is to be sent."""
+) -> HaltReport | tuple[PlaceTrade, QuoteView]:
+    """The order to send, with its quote; a report where none is to be sent."""
     needed = _NEEDED_LIVE if request.is_live else _NEEDED
     if not await until(desk, lambda state: needed <= set(state.seen), READ_S):
         raise OrderError(SILENT)
@@ -152,10 +156,32 @@ async def _confirmed(
     order = within(order, quote, worst_price(request, desk.state.markets[order.market_id]))
     lines = _described(desk.state, order, quote, is_bound=bool(request.worst))
     if request.is_quote:
-        return HaltReport(is_done=True, lines=lines)
+        return HaltReport(is_done=True, lines=lines, facts=order_facts(order, quote))
     if not await confirm(lines):
         return HaltReport(is_done=False, lines=(LEFT,))
-    return replace(order, confirmed=request.is_live)
+    return replace(order, confirmed=request.is_live), quote
+
+
+def order_facts(order: PlaceTrade, quote: QuoteView) -> dict[str, object]:
+    """An order and its quote for a script: money and shares in units, prices of a share."""
+    return {
+        "action": order.action.value,
+        "market": order.market_id,
+        "question": order.question,
+        "side": order.side.value,
+        "venue": order.venue.value,
+        "amount": order.amount / ONE,
+        "shares": order.shares / ONE,
+        "worst_price": order.price,
+        "quote": {
+            "shares": quote.shares / ONE,
+            "money": quote.money / ONE,
+            "fee": quote.fee / ONE,
+            "average": quote.average,
+            "price_before": quote.price_before,
+            "price_after": quote.price_after,
+        },
+    }
 
 
 def order_of(
@@ -271,6 +297,16 @@ async def placed(desk: Desk, order: PlaceTrade, wait_s: float = SENT_S) -> HaltR
         return _interrupted(UNSETTLED)
     ticket = own(desk.state)
     if ticket.in_flight:
-        return HaltReport(is_done=False, lines=(UNSETTLED,))
+        return HaltReport(is_done=False, lines=(UNSETTLED,), facts=_ticket_facts(ticket))
     lines = tuple(filter(None, (f"{ticket.state.value}: {ticket.outcome}", ticket.fix)))
-    return HaltReport(ticket.state is TicketState.DONE, lines)
+    return HaltReport(ticket.state is TicketState.DONE, lines, _ticket_facts(ticket))
+
+
+def _ticket_facts(ticket: TicketView) -> dict[str, object]:
+    return {
+        "ticket_id": ticket.ticket_id,
+        "client_ref": ticket.client_ref,
+        "state": ticket.state.value,
+        "outcome": ticket.outcome,
+        "fix": ticket.fix,
+    }

@@ -1,9 +1,12 @@
 """Signers: an address and its signatures; the key itself never leaves the signer."""
 
 import re
-from typing import Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol
 
 from service_tui.signing.errors import KeyFormatError, LockedError, MalformedError
+
+if TYPE_CHECKING:
+    from eth_keys.backends.base import BaseECCBackend
 
 ORDER: Final = 2**256 - 0x1_45512319_50B75FC4_402DA173_2FC9BEBF
 """Order of the curve: keys and the halves of a signature are below it. Source: SEC 2, 2.4.1."""
@@ -77,10 +80,9 @@ class LocalSigner:
             raise LockedError(f"the key of {self.address} is locked; unlock it first")
         if len(digest) != DIGEST_BYTES:
             raise MalformedError(f"a digest has {DIGEST_BYTES} bytes, not {len(digest)}")
-        from eth_keys.backends.coincurve import CoinCurveECCBackend  # noqa: PLC0415
         from eth_keys.datatypes import PrivateKey  # noqa: PLC0415
 
-        key = PrivateKey(self.__secret, CoinCurveECCBackend())
+        key = PrivateKey(self.__secret, curve())
         signature = key.sign_msg_hash(digest).to_bytes()
         return signature[:-1] + bytes([signature[-1] + V_OFFSET])
 
@@ -113,12 +115,26 @@ def key_bytes(key: str | bytes) -> bytes:
     return key
 
 
+def curve() -> "BaseECCBackend":
+    """The curve in C; in Python where that library is missing, slower and with the same bytes."""
+    from eth_keys.backends.coincurve import (  # noqa: PLC0415
+        CoinCurveECCBackend,
+        is_coincurve_available,
+    )
+
+    if is_coincurve_available():
+        return CoinCurveECCBackend()
+    # Not by eth_keys' own choice: that takes any class which the environment names.
+    from eth_keys.backends.native.main import NativeECCBackend  # noqa: PLC0415
+
+    return NativeECCBackend()
+
+
 def address_of(secret: bytes) -> str:
     """The address of a private key of 32 bytes, checksummed."""
-    from eth_keys.backends.coincurve import CoinCurveECCBackend  # noqa: PLC0415
     from eth_keys.datatypes import PrivateKey  # noqa: PLC0415
 
-    return PrivateKey(secret, CoinCurveECCBackend()).public_key.to_checksum_address()
+    return PrivateKey(secret, curve()).public_key.to_checksum_address()
 
 
 def recovered(digest: bytes, signature: bytes) -> str:
@@ -141,13 +157,12 @@ def recovered(digest: bytes, signature: bytes) -> str:
     # The upper half is the same signature written twice. Source: EIP-2.
     if parity not in {0, 1} or not 0 < r < ORDER or not 0 < s <= ORDER // 2:
         raise MalformedError("the signature's numbers are out of range")
-    from eth_keys.backends.coincurve import CoinCurveECCBackend  # noqa: PLC0415
     from eth_keys.datatypes import Signature  # noqa: PLC0415
     from eth_keys.exceptions import BadSignature  # noqa: PLC0415
 
     try:
         public = Signature(
-            signature[:-1] + bytes([parity]), backend=CoinCurveECCBackend()
+            signature[:-1] + bytes([parity]), backend=curve()
         ).recover_public_key_from_msg_hash(digest)
     except BadSignature as error:
         raise MalformedError("the signature belongs to no key") from error

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Final
 
 from kit import assumptions
-from kit.pages import command_line, commands, configuration, drills, filters, keys
+from kit.pages import command_line, commands, configuration, drills, filters, keys, man
 from service_tui.notes.evaluations import reader
 
 
@@ -24,4 +24,5 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = MappingProxyType({
     "evaluation.schema.json": evaluation_schema,
     "filters.md": filters.page,
     "keys.md": keys.page,
+    "service-tui.1": man.page,
 })
