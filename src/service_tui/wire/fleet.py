@@ -29,6 +29,7 @@ from service_tui.wire.base import (
     Amount,
     AnyVenue,
     Count,
+    LenientModel,
     Line,
     Moment,
     Money,
@@ -40,7 +41,9 @@ from service_tui.wire.base import (
     SentLine,
     WireModel,
 )
-from service_tui.wire.trades import TradeBody
+from service_tui.wire.moments import RequestedMoment
+from service_tui.wire.outcomes import VenueOutcomesBody
+from service_tui.wire.trades import TradeBody, TradeRow
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{0,128}$")]
 """A skill's folder name; empty is the agent itself, with all its skills."""
@@ -55,6 +58,10 @@ Size = Annotated[
     ),
 ]
 BUY_MIN: Final = 0.01
+
+ROW_MAX: Final = 2**53 - 1
+ALL_TRADES_MAX: Final = 1_000
+"""ours: rows of all agents in one answer, within what the client reads of one."""
 
 Bound = Annotated[float, Field(gt=0, lt=1, description="price of the trade's side")]
 
@@ -253,6 +260,45 @@ class AllReturnsBody(WireModel):
     """The returns of every agent."""
 
     agents: tuple[ReturnsBody, ...]
+
+
+class AllTradesQuery(WireModel):
+    """Which part of the history of all agents: the newest rows before a row of the journal."""
+
+    before: Annotated[int, Field(ge=1, le=ROW_MAX)] | None = None
+    limit: Annotated[int, Field(ge=1, le=ALL_TRADES_MAX)] = ALL_TRADES_MAX
+
+
+class AgentTradeRow(TradeRow):
+    """A trade, and whose it is."""
+
+    agent_id: Line
+
+
+class AllTradesBody(LenientModel):
+    """Trades and payouts of all agents, newest first; `before` begins the next page, if any."""
+
+    trades: tuple[AgentTradeRow, ...]
+    before: Count | None = None
+
+
+class AllOutcomesQuery(WireModel):
+    """What was closed since when; wall time."""
+
+    since: RequestedMoment | None = None
+
+
+class AgentOutcomesBody(WireModel):
+    """What one agent's trades came to, by the venues on which it traded or was paid."""
+
+    agent_id: Line
+    by_venue: dict[str, VenueOutcomesBody]
+
+
+class AllOutcomesBody(WireModel):
+    """What trades came to, of each agent that traded or was paid since the moment."""
+
+    agents: tuple[AgentOutcomesBody, ...]
 
 
 class SkillResultBody(WireModel):

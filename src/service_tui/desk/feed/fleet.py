@@ -66,7 +66,7 @@ async def read_supervision(ports: Ports, watched: PollerMemory) -> Read:
         Loaded(AgentAlertView, await _agent_alerts(ports)),
     ]
     now = ports.clock.now()
-    if not 0 <= now - watched.returns_at < RESULTS_S:
+    if watched.wants_returns and not 0 <= now - watched.returns_at < RESULTS_S:
         facts.append(Loaded(ReturnsView, await _returns(ports)))
         watched.returns_at = now
     if watched.agent_id:
