@@ -70,11 +70,21 @@ def written(place: WorldPlace, query: str) -> list[tuple[object, ...]]:
         return raw.execute(query.encode()).fetchall()
 
 
-async def ends_of(writes: Iterable[Awaitable[object]]) -> list[BaseException | None]:
+async def ends_of(writes: Iterable[Awaitable[object]]) -> list[Exception | None]:
     """How writes of the same moment ended, each for itself."""
-    tasks = [asyncio.ensure_future(one) for one in writes]
-    await asyncio.wait(tasks)
-    return [one.exception() for one in tasks]
+    writes = list(writes)
+    ends: list[Exception | None] = [None] * len(writes)
+
+    async def end(number: int, write: Awaitable[object]) -> None:
+        try:
+            await write
+        except Exception as error:  # noqa: BLE001 - each is looked at
+            ends[number] = error
+
+    async with asyncio.TaskGroup() as tasks:
+        for number, write in enumerate(writes):
+            tasks.create_task(end(number, write))
+    return ends
 
 
 # -- what is stored ---------------------------------------------------------------------------
