@@ -11,6 +11,7 @@ from typing import Final
 
 from starlette.applications import Starlette
 
+from service_tui.app.access_log import logged
 from service_tui.app.edge import Edge
 from service_tui.app.network import entrance_on, leader_tls
 from service_tui.app.ops import ProcessFigures, Role, ops_port
@@ -94,6 +95,7 @@ class SharedProcess:
         self._notify = notify
         self._figures = at.figures
         self._entrance = entrance_at(options, at.listener)
+        self._around = logged if options.access_log else lambda app: app
         self._api_keys = at.api_keys
         self._leadership = Leadership(at.world, holder_name(), clock.monotonic)
         self._hands_over = False
@@ -145,7 +147,7 @@ class SharedProcess:
         return listen(
             app,
             listener=self._listener.dup(),
-            around=lambda _: self._figures.measured(self._edge),
+            around=lambda _: self._around(self._figures.measured(self._edge)),
             entrance=self._entrance,
         )
 
@@ -430,7 +432,8 @@ async def run_shared(
         port = entrance_at(options, listener).address or address_of(listener)
         notify(f"answering at {port}, whoever leads")
         figures = ProcessFigures(clock.monotonic)
-        async with ops_port({place.world: figures}, options.ops_port) as address:
+        ops = ops_port({place.world: figures}, options.ops_port, options.ops_host)
+        async with ops as address:
             if address:
                 notify(f"health and figures at {address}")
             at = ServedWorld(place, listener, figures, desk_keys(options.data_dir))

@@ -131,7 +131,8 @@ async def run_worlds(
             at = ServedWorld(place, port, figures[place.world], api_keys)
             processes.append(SharedProcess(own, at, clock, notify))
         share = Share(Roll(places[0], f"{holder_name()}, {secrets.token_hex(4)}"), processes)
-        async with ops_port(figures, options.ops_port) as address, asyncio.TaskGroup() as tasks:
+        ops = ops_port(figures, options.ops_port, options.ops_host)
+        async with ops as address, asyncio.TaskGroup() as tasks:
             if address:
                 notify(f"health and figures at {address}")
             for process in processes:
