@@ -41,6 +41,11 @@ from service_tui.storage.shared.leadership import (
     Leadership,
 )
 from service_tui.storage.shared.schema import ensure
+from service_tui.storage.shared.sharing import (
+    SharedConnections,
+    connections_needed,
+    shortage_of,
+)
 
 log = logging.getLogger(__name__)
 
@@ -68,13 +73,14 @@ class ServedWorld:
     """One world as a process serves it.
 
     `listener` is where it answers, whoever leads; `figures` is what it counts of itself, and
-    `api_keys` are the operator's.
+    `api_keys` are the operator's. `shared` are connections of all worlds of the process.
     """
 
     world: WorldPlace
     listener: socket.socket
     figures: ProcessFigures
     api_keys: DeskKeys
+    shared: SharedConnections | None = None
 
 
 class SharedProcess:
@@ -97,7 +103,8 @@ class SharedProcess:
         self._entrance = entrance_at(options, at.listener)
         self._around = logged if options.access_log else lambda app: app
         self._api_keys = at.api_keys
-        self._leadership = Leadership(at.world, holder_name(), clock.monotonic)
+        self._leadership = Leadership(at.world, holder_name(), clock.monotonic, shared=at.shared)
+        self._shared = at.shared
         self._hands_over = False
         self.has_room: Callable[[], bool] = lambda: True
         """Whether this process may lead one world more."""
@@ -176,12 +183,15 @@ class SharedProcess:
 
     async def _follow(self) -> None:
         """Keep a copy of the world that follows its leader, and answer reads from it."""
+        trouble = ""
         while True:
             try:
                 await self._follow_once()
             except* StorageError as ended:
-                # Reads are forwarded meanwhile.
-                log.warning("no copy of %s: %s", self._place, ended.exceptions[0])
+                # Reads are forwarded meanwhile. The same trouble is logged once.
+                before, trouble = trouble, str(ended.exceptions[0])
+                if trouble != before:
+                    log.warning("no copy of %s: %s", self._place, trouble)
             await self._clock.sleep(AGAIN_S)
 
     async def _follow_once(self) -> None:
@@ -201,7 +211,7 @@ class SharedProcess:
         )
         feed = JournalFeed(self._place)
         path = self._options.data_dir / WORLD_FILE
-        database = SharedDatabase(self._place, None, path)
+        database = SharedDatabase(self._place, None, path, self._shared)
         try:
             await asyncio.to_thread(feed.open)
             async with open_copy(database, feed, self._clock, settings) as copy:
@@ -347,7 +357,7 @@ class SharedProcess:
             address=self._address,
         )
         path = options.data_dir / WORLD_FILE
-        database = SharedDatabase(self._place, leadership, path)
+        database = SharedDatabase(self._place, leadership, path, self._shared)
         try:
             await asyncio.to_thread(database.open)
             if warm is not None:
@@ -409,6 +419,14 @@ async def beat(leadership: Leadership, clock: Clock) -> None:
         await clock.sleep(BEAT_S)
 
 
+async def report_shortage(place: WorldPlace, worlds: int, notify: Notify) -> None:
+    """Warn of a server with fewer connections than a process on so many worlds may need."""
+    shortage = await asyncio.to_thread(shortage_of, place, connections_needed(worlds))
+    if shortage:
+        log.warning("%s", shortage)
+        notify(shortage)
+
+
 async def run_shared(
     options: Options, listener: socket.socket, ending: asyncio.Event, notify: Notify
 ) -> None:
@@ -429,6 +447,7 @@ async def run_shared(
     try:
         if await asyncio.to_thread(ensure, place):
             notify(f"made the tables of {place}")
+        await report_shortage(place, 1, notify)
         port = entrance_at(options, listener).address or address_of(listener)
         notify(f"answering at {port}, whoever leads")
         figures = ProcessFigures(clock.monotonic)
