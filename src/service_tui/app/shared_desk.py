@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from service_tui.app.access_log import logged
 from service_tui.app.edge import Edge
@@ -101,7 +102,6 @@ class SharedProcess:
         self._notify = notify
         self._figures = at.figures
         self._entrance = entrance_at(options, at.listener)
-        self._around = logged if options.access_log else lambda app: app
         self._api_keys = at.api_keys
         self._leadership = Leadership(at.world, holder_name(), clock.monotonic, shared=at.shared)
         self._shared = at.shared
@@ -154,9 +154,14 @@ class SharedProcess:
         return listen(
             app,
             listener=self._listener.dup(),
-            around=lambda _: self._around(self._figures.measured(self._edge)),
+            around=self._around,
             entrance=self._entrance,
         )
+
+    def _around(self, _: ASGIApp) -> ASGIApp:
+        """What answers at the port: the edge, counted, and logged where that is wanted."""
+        measured = self._figures.measured(self._edge)
+        return logged(measured) if self._options.access_log else measured
 
     async def _stand_by(self, ending: asyncio.Event) -> bool:
         """Follow the leader until there is none.

@@ -48,9 +48,9 @@ async def pasts_of(
     if not active:
         return details
     try:
-        trades = await _trades(ports) if PastPart.TRADES in parts else {}
+        trades = await _trades(ports, wanted=PastPart.TRADES in parts)
         is_day = PastPart.REALIZED in parts
-        realized = await _realized_today(ports) if is_day else {}
+        realized = await _realized_today(ports, wanted=is_day)
     except ServiceError as error:
         return details | {name: replace(details[name], problem=str(error)) for name in active}
     nothing = NOTHING if is_day else ()
@@ -71,11 +71,11 @@ def _has_past(agent: AgentView) -> bool:
     return bool(agent.trades_count or agent.positions_count or agent.venues)
 
 
-async def _trades(ports: Ports) -> Mapping[str, tuple[ReasonedTradeView, ...]]:
+async def _trades(ports: Ports, *, wanted: bool) -> Mapping[str, tuple[ReasonedTradeView, ...]]:
     """Read all pages of all agents, newest first; the calls grow with the trades alone."""
     rows: dict[str, list[ReasonedTradeView]] = {}
     before: int | None = None
-    for _ in range(PAGES_MAX):
+    for _ in range(PAGES_MAX if wanted else 0):
         reply = await ports.client.call(DESK_TRADES, query=AllTradesQuery(before=before))
         for row in reply.answer.trades:
             rows.setdefault(row.agent_id, []).append(reasoned_trade_view(row))
@@ -94,11 +94,15 @@ async def _positions_of(ports: Ports, agent_id: str) -> tuple[PositionView, ...]
     return tuple(view for row in held.rows for view in position_views(row, None))
 
 
-async def _realized_today(ports: Ports) -> Mapping[str, tuple[tuple[Venue, Micros], ...]]:
+async def _realized_today(
+    ports: Ports, *, wanted: bool
+) -> Mapping[str, tuple[tuple[Venue, Micros], ...]]:
     """P&L that became final since midnight UTC, by venue: a payout counts from the outcome on.
 
     An agent that did nothing since is missing.
     """
+    if not wanted:
+        return {}
     midnight = Timestamp(next_midnight(ports.clock.now()) - DAY_S)
     reply = await ports.client.call(DESK_OUTCOMES, query=AllOutcomesQuery(since=moment(midnight)))
     return {

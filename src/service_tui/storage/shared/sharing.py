@@ -90,7 +90,7 @@ class SharedConnections:
             with Session(connection) as session:
                 yield session
 
-    def watch(self, place: WorldPlace, query: sql.Composable) -> tuple[object, ...] | None:
+    def watch(self, place: WorldPlace, query: sql.SQL) -> tuple[object, ...] | None:
         """The first row of a query on a world. Blocks.
 
         Raises:
