@@ -18,7 +18,7 @@ async def answers(
     stage: Stage, *calls: tuple[str, dict[str, bytes]]
 ) -> list[tuple[httpx.Response, list[str]]]:
     """Answers of a logged port, each with its ids."""
-    found = []
+    found: list[tuple[httpx.Response, list[str]]] = []
     async with (
         listen(stage.sim.app, around=lambda app: logged(logged(app))) as url,
         httpx.AsyncClient(base_url=url) as client,

@@ -56,7 +56,7 @@ class Counting(httpx.AsyncBaseTransport):
 
 async def agents_that_trade(stage: Stage, count: int, first: int = 0) -> list[str]:
     """More agents, each with two buys and a sale of the first one."""
-    found = []
+    found: list[str] = []
     for number in range(first, first + count):
         new = await line_to(stage).said(REGISTER, json={"name": f"agent {number}"})
         line = Line(stage, new["api_key"])
