@@ -52,6 +52,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_OUTCOMES,
     DESK_PENDING_TRADES,
     DESK_REFUSE,
+    DESK_RETURNS,
     DESK_SET_AGENT_ALERT,
     DESK_SET_LEASH,
     DESK_SET_LIMIT,
@@ -911,6 +912,7 @@ BAD_QUERIES[DESK_TRADES] = {
     "before": (*COUNTS, "0", "9007199254740992"),
     "limit": (*COUNTS, "0", "1001"),
 }
+BAD_QUERIES[DESK_RETURNS] = {"offset": (*COUNTS, "1000000001"), "limit": (*COUNTS, "0", "151")}
 BAD_QUERIES[DESK_OUTCOMES] = {"since": MOMENTS}
 
 DEEP: Final = 100_000

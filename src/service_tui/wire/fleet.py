@@ -14,6 +14,7 @@ from service_tui.terms import (
     LEASH_WAIT_MAX_S,
     LEASH_WAIT_MIN_S,
     LEASH_WAIT_S,
+    OFFSET_MAX,
     Action,
     AgentAlertAction,
     AgentAlertKind,
@@ -58,6 +59,9 @@ Size = Annotated[
     ),
 ]
 BUY_MIN: Final = 0.01
+
+RETURNS_PAGE: Final = 150
+"""ours: agents in one answer about returns; a thousand were more than a client reads."""
 
 ROW_MAX: Final = 2**53 - 1
 ALL_TRADES_MAX: Final = 1_000
@@ -256,10 +260,18 @@ class ReturnsBody(WireModel):
     months: tuple[GainBody, ...] = ()
 
 
+class AllReturnsQuery(WireModel):
+    """Which agents, in the order of their registration; without a limit all of them."""
+
+    offset: Annotated[int, Field(ge=0, le=OFFSET_MAX)] = 0
+    limit: Annotated[int, Field(ge=1, le=RETURNS_PAGE)] | None = None
+
+
 class AllReturnsBody(WireModel):
-    """The returns of every agent."""
+    """The returns of every agent, or of those that were asked for; `next` is the offset after."""
 
     agents: tuple[ReturnsBody, ...]
+    next: Count | None = None
 
 
 class AllTradesQuery(WireModel):

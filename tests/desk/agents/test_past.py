@@ -32,6 +32,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_OUTCOMES,
     DESK_AGENT_TRADES,
     DESK_OUTCOMES,
+    DESK_RETURNS,
     DESK_TRADES,
 )
 from service_tui.wire.endpoints.public import PLACE_TRADE, REGISTER
@@ -174,3 +175,15 @@ async def test_a_page_ends_before_its_text_is_more_than_a_client_reads(tmp_path:
         _, pasts, calls = await read(stage, Wanted((Topic.AGENTS,), frozenset({PastPart.TRADES})))
         assert len(pasts[stage.agent_id].trades) == 60
         assert calls[DESK_TRADES.path] == 2
+
+
+@pytest.mark.slow
+async def test_returns_come_page_by_page(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        await agents_that_trade(stage, 4)
+        operator = Line(stage, OPERATOR)
+        whole = await operator.said(DESK_RETURNS)
+        pages = [await operator.said(DESK_RETURNS, offset=begin, limit=2) for begin in (0, 2, 4)]
+        assert [page["next"] for page in (*pages, whole)] == [2, 4, None, None]
+        ids = [one["agent_id"] for page in pages for one in page["agents"]]
+        assert ids == [one["agent_id"] for one in whole["agents"]] == list(stage.world.agents)

@@ -134,6 +134,7 @@ DESK_RETURNS = Endpoint(
     "GET",
     f"{DESK}/returns",
     fleet.AllReturnsBody,
+    query=fleet.AllReturnsQuery,
     role=PersonRole.OBSERVER,
     summary="Equity over time, return, drawdown and gains by day of every agent",
 )
