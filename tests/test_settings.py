@@ -121,6 +121,9 @@ public_name = "a.example,b.example"
 invitations = "off"
 agents_max = 30
 log_json = true
+ops_host = "10.0.0.7"
+callers_max = 900
+access_log = true
 """
 
 

@@ -30,6 +30,7 @@ LEVEL_VARIABLE: Final = "SERVICE_TUI_LOG_LEVEL"
 SEED_MAX: Final = 2**63 - 1
 PORT_MAX: Final = 65_535
 AGENTS_MAX: Final = 100_000
+CALLERS_MAX: Final = 100_000
 KEY: Final = "api_key"
 DEFAULT: Final = "default"
 _SECRET_MODE: Final = 0o077
@@ -120,6 +121,12 @@ SETTINGS: Final = (
             high=AGENTS_MAX, metavar="N"),
     Setting("serve.ops_port", int, "port of 'serve' for /healthz, /readyz and /metrics", "none",
             "--ops-port", high=PORT_MAX, metavar="N"),
+    Setting("serve.ops_host", str, "address of that port; whoever reaches it may read it",
+            "127.0.0.1", "--ops-host", metavar="ADDRESS"),
+    Setting("serve.callers_max", int, "most connections of callers at one time, at each port of "
+            "'serve'", "512", "--callers-max", low=16, high=CALLERS_MAX, metavar="N"),
+    Setting("serve.access_log", bool, "log a line for each call, with an id that is in the answer "
+            "as X-Request-Id", "false", "--access-log"),
     Setting("serve.log_json", bool, "write the log, and what 'serve' says, to standard output too: "
             "an object a line", "false", "--log-json"),
     Setting("serve.host", str, "address of 'serve'; another than loopback needs encryption",

@@ -16,6 +16,13 @@ from service_tui.app.options import Options
 from service_tui.commands.worlds import places_of, run_worlds, share_of
 from service_tui.server.http.loopback import bind
 from service_tui.storage.errors import StorageError
+from service_tui.storage.shared.connection import connect
+from service_tui.storage.shared.sharing import (
+    PER_WORLD,
+    SHARED,
+    connections_needed,
+    shortage_of,
+)
 
 pytestmark = pytest.mark.process
 
@@ -95,6 +102,37 @@ async def test_two_processes_share_three_worlds_and_one_takes_all_when_it_is_alo
                 await traded(one.addresses()[place.world], two.addresses()[place.world])
             one.ending.set()
             await until_led(http, two, 3)
+
+
+@pytest.mark.slow
+async def test_a_world_more_costs_a_process_two_connections_where_it_leads_it(
+    tmp_path: Path,
+) -> None:
+    places = [new_place() for _ in range(4)]
+    names = ",".join(place.world for place in places)
+    lines = " OR ".join(f"application_name LIKE '% {place.world}'" for place in places)
+    options = options_of(tmp_path, names, places[0].url)
+    async with httpx.AsyncClient(timeout=ANSWER_S) as http, serving(options) as one:
+        await until_led(http, one, 4)
+        with connect(places[0], "test") as raw:
+            found = raw.execute(
+                f"SELECT split_part(application_name, ' ', 2), count(*) FROM pg_stat_activity WHERE {lines} GROUP BY 1".encode()  # noqa: S608, E501 - names of ours
+            ).fetchall()
+    counts = {str(purpose): int(str(count)) for purpose, count in found if purpose != "test"}
+    of_worlds = {purpose: counts.pop(purpose) for purpose in ("lead", "writer")}
+    assert of_worlds == {"lead": 4, "writer": 4}
+    assert sum(of_worlds.values()) == 4 * PER_WORLD
+    # What is shared is of the first world by its name.
+    assert counts.keys() <= {"reader", "notifier", "watch", "roll"}
+    assert sum(counts.values()) <= SHARED
+
+
+@pytest.mark.slow
+def test_a_server_with_too_few_connections_is_named_at_the_start() -> None:
+    place = new_place()
+    assert not shortage_of(place, 1)
+    assert "this process may need 10000 connections of the database" in shortage_of(place, 10_000)
+    assert connections_needed(20) == SHARED + 40
 
 
 async def traded(one: str, two: str) -> None:

@@ -13,9 +13,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service_tui.app.access_log import method_of, route_of
 from service_tui.server.embedded import Sim
 from service_tui.server.events.stream import STATE, OpenStreams
-from service_tui.server.http.loopback import bind_named, listen
+from service_tui.server.http.loopback import HOST, bind_named, listen
 from service_tui.server.world_store import WorldStore
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 BUCKETS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Upper ends of the classes into which the time of an answer falls."""
 
+ROUTE_BUCKETS_S: Final = (0.005, 0.02, 0.1, 0.5, 2.0)
+"""The same for each endpoint: fewer, as there are two hundred of them."""
 
 REFUSED_S: Final = 10.0
 """# ours: after a refused write a process says for so long that it is not ready. Then it is asked
@@ -55,6 +58,13 @@ class ProcessFigures:
             "service_tui_calls",
             "Answered calls.",
             ["method", "status"],
+            registry=self.registry,
+        )
+        self._routes = Histogram(
+            "service_tui_route_seconds",
+            "Time to the first byte of an answer, by endpoint and class of the status.",
+            ["method", "route", "status"],
+            buckets=ROUTE_BUCKETS_S,
             registry=self.registry,
         )
         self._seconds = Histogram(
@@ -150,7 +160,10 @@ class ProcessFigures:
             async def noted(message: Message) -> None:
                 if message["type"] == "http.response.start":
                     self._calls.labels(method, str(message["status"])).inc()
-                    self._seconds.labels(method).observe(self._monotonic() - began)
+                    seconds = self._monotonic() - began
+                    self._seconds.labels(method).observe(seconds)
+                    route, status = route_of(scope), f"{message['status'] // 100}xx"
+                    self._routes.labels(method_of(scope), route, status).observe(seconds)
                 await send(message)
 
             await app(scope, receive, noted if scope["type"] == "http" else send)
@@ -159,12 +172,15 @@ class ProcessFigures:
 
 
 @asynccontextmanager
-async def ops_port(figures: Mapping[str, ProcessFigures], port: int | None) -> AsyncGenerator[str]:
-    """Answer `/healthz`, `/readyz`, `/leaderz` and `/metrics` on loopback while the context lasts.
+async def ops_port(
+    figures: Mapping[str, ProcessFigures], port: int | None, host: str = ""
+) -> AsyncGenerator[str]:
+    """Answer `/healthz`, `/readyz`, `/leaderz` and `/metrics` while the context lasts.
 
     Args:
         figures: of this process, by world; at least one.
         port: 0 takes any free one; None answers nowhere.
+        host: an address of this machine; empty: loopback.
 
     Yields:
         The base address, empty for none.
@@ -175,7 +191,9 @@ async def ops_port(figures: Mapping[str, ProcessFigures], port: int | None) -> A
     if port is None:
         yield ""
         return
-    async with listen(_app(figures), listener=bind_named(port, "--ops-port")) as address:
+    listener = bind_named(port, "--ops-port", host or HOST)
+    address = f"http://{f'[{host}]' if ':' in host else host or HOST}:{listener.getsockname()[1]}"
+    async with listen(_app(figures), listener=listener):
         yield address
 
 

@@ -33,6 +33,9 @@ class Options:
     `address` is where the other processes of a shared desk reach this one, empty: at `host`.
     `log_json`: what is logged, and what `serve` says, goes to standard output as well, as JSON.
     `agents_max` is the most agents of a world, None: as many as its plan allows each person.
+    `ops_host` is the address of the port for health and figures, empty: loopback. `callers_max` is
+    the most connections of callers at one time, None: the usual number. `access_log` logs a line
+    for each call.
     `host` is the address on which `serve` answers, `public_names` what callers may name it;
     `tls_cert` and `tls_key` encrypt, or `trusted_proxy` has done so before. `invitations` says
     whether agents need one, None: on a network they do.
@@ -72,6 +75,9 @@ class Options:
     address: str = ""
     agents_max: int | None = None
     log_json: bool = False
+    ops_host: str = ""
+    callers_max: int | None = None
+    access_log: bool = False
     tls_cert: Path | None = None
     tls_key: Path | None = None
     trusted_proxy: str = ""

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
+from service_tui.app.access_log import logged
 from service_tui.app.edge import Edge
 from service_tui.app.network import entrance_on, leader_tls
 from service_tui.app.ops import ProcessFigures, Role, ops_port
@@ -40,6 +42,11 @@ from service_tui.storage.shared.leadership import (
     Leadership,
 )
 from service_tui.storage.shared.schema import ensure
+from service_tui.storage.shared.sharing import (
+    SharedConnections,
+    connections_needed,
+    shortage_of,
+)
 
 log = logging.getLogger(__name__)
 
@@ -67,13 +74,14 @@ class ServedWorld:
     """One world as a process serves it.
 
     `listener` is where it answers, whoever leads; `figures` is what it counts of itself, and
-    `api_keys` are the operator's.
+    `api_keys` are the operator's. `shared` are connections of all worlds of the process.
     """
 
     world: WorldPlace
     listener: socket.socket
     figures: ProcessFigures
     api_keys: DeskKeys
+    shared: SharedConnections | None = None
 
 
 class SharedProcess:
@@ -95,7 +103,8 @@ class SharedProcess:
         self._figures = at.figures
         self._entrance = entrance_at(options, at.listener)
         self._api_keys = at.api_keys
-        self._leadership = Leadership(at.world, holder_name(), clock.monotonic)
+        self._leadership = Leadership(at.world, holder_name(), clock.monotonic, shared=at.shared)
+        self._shared = at.shared
         self._hands_over = False
         self.has_room: Callable[[], bool] = lambda: True
         """Whether this process may lead one world more."""
@@ -145,9 +154,14 @@ class SharedProcess:
         return listen(
             app,
             listener=self._listener.dup(),
-            around=lambda _: self._figures.measured(self._edge),
+            around=self._around,
             entrance=self._entrance,
         )
+
+    def _around(self, _: ASGIApp) -> ASGIApp:
+        """What answers at the port: the edge, counted, and logged where that is wanted."""
+        measured = self._figures.measured(self._edge)
+        return logged(measured) if self._options.access_log else measured
 
     async def _stand_by(self, ending: asyncio.Event) -> bool:
         """Follow the leader until there is none.
@@ -174,12 +188,15 @@ class SharedProcess:
 
     async def _follow(self) -> None:
         """Keep a copy of the world that follows its leader, and answer reads from it."""
+        trouble = ""
         while True:
             try:
                 await self._follow_once()
             except* StorageError as ended:
-                # Reads are forwarded meanwhile.
-                log.warning("no copy of %s: %s", self._place, ended.exceptions[0])
+                # Reads are forwarded meanwhile. The same trouble is logged once.
+                before, trouble = trouble, str(ended.exceptions[0])
+                if trouble != before:
+                    log.warning("no copy of %s: %s", self._place, trouble)
             await self._clock.sleep(AGAIN_S)
 
     async def _follow_once(self) -> None:
@@ -199,7 +216,7 @@ class SharedProcess:
         )
         feed = JournalFeed(self._place)
         path = self._options.data_dir / WORLD_FILE
-        database = SharedDatabase(self._place, None, path)
+        database = SharedDatabase(self._place, None, path, self._shared)
         try:
             await asyncio.to_thread(feed.open)
             async with open_copy(database, feed, self._clock, settings) as copy:
@@ -345,7 +362,7 @@ class SharedProcess:
             address=self._address,
         )
         path = options.data_dir / WORLD_FILE
-        database = SharedDatabase(self._place, leadership, path)
+        database = SharedDatabase(self._place, leadership, path, self._shared)
         try:
             await asyncio.to_thread(database.open)
             if warm is not None:
@@ -407,6 +424,14 @@ async def beat(leadership: Leadership, clock: Clock) -> None:
         await clock.sleep(BEAT_S)
 
 
+async def report_shortage(place: WorldPlace, worlds: int, notify: Notify) -> None:
+    """Warn of a server with fewer connections than a process on so many worlds may need."""
+    shortage = await asyncio.to_thread(shortage_of, place, connections_needed(worlds))
+    if shortage:
+        log.warning("%s", shortage)
+        notify(shortage)
+
+
 async def run_shared(
     options: Options, listener: socket.socket, ending: asyncio.Event, notify: Notify
 ) -> None:
@@ -427,10 +452,12 @@ async def run_shared(
     try:
         if await asyncio.to_thread(ensure, place):
             notify(f"made the tables of {place}")
+        await report_shortage(place, 1, notify)
         port = entrance_at(options, listener).address or address_of(listener)
         notify(f"answering at {port}, whoever leads")
         figures = ProcessFigures(clock.monotonic)
-        async with ops_port({place.world: figures}, options.ops_port) as address:
+        ops = ops_port({place.world: figures}, options.ops_port, options.ops_host)
+        async with ops as address:
             if address:
                 notify(f"health and figures at {address}")
             at = ServedWorld(place, listener, figures, desk_keys(options.data_dir))

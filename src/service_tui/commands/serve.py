@@ -68,9 +68,23 @@ def serve(
         from service_tui.app.logfile import log_to_output  # noqa: PLC0415
 
         log_to_output()
+    if options.callers_max is not None:
+        _allow(options.callers_max, _saying(options))
     host = host_of_port(options)
     with bind_named(options.listen or 0, "--port", host) as listener, explain_closed_desk():
         asyncio.run(_until_signalled(options, listener, beside))
+
+
+def _allow(callers: int, say: Callable[..., None]) -> None:
+    """Let each port have so many callers, or say how many the system allows."""
+    from service_tui.server.http.connections import allow_connections  # noqa: PLC0415 - few want it
+
+    allowed = allow_connections(callers)
+    if allowed < callers:
+        say(
+            f"warning: {allowed} callers at one time, not {callers}: the system gives this process "
+            "no more open files; raise its limit (ulimit -n, LimitNOFILE)"
+        )
 
 
 async def _until_signalled(
@@ -190,20 +204,30 @@ Watching = tuple[Callable[[ASGIApp], ASGIApp] | None, Callable[[Sim], str]]
 @asynccontextmanager
 async def _watched(options: Options, clock: Clock) -> AsyncGenerator[Watching]:
     """The port for health and figures, where one is wanted."""
+    around: Callable[[ASGIApp], ASGIApp] | None = None
+    if options.access_log:
+        from service_tui.app.access_log import logged  # noqa: PLC0415 - few want it
+
+        around = logged
     if options.ops_port is None:
-        yield None, lambda _: ""
+        yield around, lambda _: ""
         return
     # Imported here: most who serve want no figures, and they cost a library.
     from service_tui.app.ops import ProcessFigures, ops_port  # noqa: PLC0415
 
     figures = ProcessFigures(clock.monotonic)
-    async with ops_port({options.world: figures}, options.ops_port) as address:
+    ops = ops_port({options.world: figures}, options.ops_port, options.ops_host)
+    async with ops as address:
 
         def took(sim: Sim) -> str:
             figures.lead(sim, 1, lambda: True)
             return f"  health and figures: {address}"
 
-        yield figures.measured, took
+        def measured(app: ASGIApp) -> ASGIApp:
+            app = figures.measured(app)
+            return app if around is None else around(app)
+
+        yield measured, took
 
 
 async def _stand_by(options: Options, listener: socket.socket, ending: asyncio.Event) -> None:

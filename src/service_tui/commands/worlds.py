@@ -12,7 +12,13 @@ from typing import Final
 from service_tui.app.network import host_of_port
 from service_tui.app.ops import ProcessFigures, ops_port
 from service_tui.app.options import Options
-from service_tui.app.shared_desk import Notify, ServedWorld, SharedProcess, holder_name
+from service_tui.app.shared_desk import (
+    Notify,
+    ServedWorld,
+    SharedProcess,
+    holder_name,
+    report_shortage,
+)
 from service_tui.app.signals import ends_within
 from service_tui.clock import SystemClock
 from service_tui.credentials.api_keys import desk_keys
@@ -22,6 +28,7 @@ from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.roll import Roll
 from service_tui.storage.shared.schema import ensure, worlds_in
+from service_tui.storage.shared.sharing import SharedConnections
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +58,7 @@ class Share:
         self._roll = roll
         self._processes = processes
         self._most = len(processes)
+        self._trouble = ""
         for process in processes:
             process.has_room = self._has_room
 
@@ -72,8 +80,11 @@ class Share:
         try:
             there = await asyncio.to_thread(self._roll.call)
         except StorageError as error:
-            log.warning("how many processes are there is not known: %s", error)
+            if str(error) != self._trouble:
+                log.warning("how many processes are there is not known: %s", error)
+            self._trouble = str(error)
             return
+        self._trouble = ""
         self._most = share_of(len(self._processes), there)
         led = self._led()
         if len(led) > self._most:
@@ -117,6 +128,9 @@ async def run_worlds(
         lock = DataDirLock.acquire(options.data_dir, pid=os.getpid(), now=clock.now())
         opened.callback(lock.release)
         places = await asyncio.to_thread(places_of, options)
+        await report_shortage(places[0], len(places), notify)
+        shared = SharedConnections(places[0])
+        opened.callback(shared.close)
         api_keys = desk_keys(options.data_dir)
         figures: dict[str, ProcessFigures] = {}
         processes: list[SharedProcess] = []
@@ -128,10 +142,11 @@ async def run_worlds(
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             own = replace(options, data_dir=folder, world=place.world)
             figures[place.world] = ProcessFigures(clock.monotonic)
-            at = ServedWorld(place, port, figures[place.world], api_keys)
+            at = ServedWorld(place, port, figures[place.world], api_keys, shared)
             processes.append(SharedProcess(own, at, clock, notify))
         share = Share(Roll(places[0], f"{holder_name()}, {secrets.token_hex(4)}"), processes)
-        async with ops_port(figures, options.ops_port) as address, asyncio.TaskGroup() as tasks:
+        ops = ops_port(figures, options.ops_port, options.ops_host)
+        async with ops as address, asyncio.TaskGroup() as tasks:
             if address:
                 notify(f"health and figures at {address}")
             for process in processes:

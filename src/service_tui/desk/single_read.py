@@ -51,7 +51,8 @@ async def read_once(
     )
     for topic in wanted.topics:
         # Trades come with the past of each agent, and not once more as fills.
-        facts, latency_s = await READINGS[topic](ports, PollerMemory(fills=None))
+        memory = PollerMemory(fills=None, wants_returns=wanted.returns)
+        facts, latency_s = await READINGS[topic](ports, memory)
         for fact in facts:
             emit(fact)
         emit(ServiceAnswered(topic, ports.now(), latency_s or 0.0, context.client.skew_s))

@@ -22,10 +22,14 @@ DAY: Final = frozenset({PastPart.TRADES, PastPart.REALIZED})
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Topics in the order in which they are read, then parts of each agent's past."""
+    """Topics in the order in which they are read, then parts of each agent's past.
+
+    `returns` is what every agent made of its money, which is part of the fleet.
+    """
 
     topics: tuple[Topic, ...]
     parts: frozenset[PastPart] = frozenset()
+    returns: bool = False
 
     @property
     def is_nothing(self) -> bool:

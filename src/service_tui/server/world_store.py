@@ -8,7 +8,7 @@ read the world back.
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final, NoReturn
@@ -304,6 +304,17 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
         """Rows of these kinds, of all agents, after a row and oldest first."""
         return await asyncio.to_thread(self._journal.rows_of_agents, after, kinds, limit=limit)
 
+    async def history_of_all(
+        self, kinds: Sequence[str], before: int | None, *, limit: int
+    ) -> list[JournalRow]:
+        """The newest rows of all agents before a row, newest first."""
+        return await asyncio.to_thread(self._agent_rows.before, before, kinds, limit=limit)
+
+    def pasts_since(self, at: Timestamp, kinds: Sequence[str]) -> Iterator[tuple[str, list[Past]]]:
+        """The whole past of each agent that has a row since a time, oldest first; blocks."""
+        for rows in self._agent_rows.since(at, kinds):
+            yield rows[0].agent_id or "", [past_of(row.kind, row.body) for row in rows]
+
     async def acts(self, limit: int) -> list[tuple[int, OperatorActed]]:
         """What people changed, newest first, with the rows of the journal."""
         rows = await asyncio.to_thread(self._agent_rows.of_people, limit)
@@ -322,11 +333,13 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
 
         return await asyncio.to_thread(read)
 
-    async def ends(self, agent_id: str, order_ids: Collection[str], since: Timestamp) -> Ends:
+    async def ends(
+        self, agent_id: str | None, order_ids: Collection[str], since: Timestamp
+    ) -> Ends:
         """How orders that no longer rest have ended, by their ids.
 
         Args:
-            agent_id: whose orders.
+            agent_id: whose orders; None for those of any agent.
             order_ids: those wanted.
             since: when the oldest of them was placed.
 

@@ -1,13 +1,19 @@
-"""Journal rows of one agent, and of the people, read along an index."""
+"""Journal rows of one agent, of all of them, and of the people, read along an index."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final
 
+from sqlalchemy import func, select
 from sqlmodel import col
 
 from service_tui.storage.db import tables
 from service_tui.storage.db.tables import OF_PEOPLE
 from service_tui.storage.journal import ROWS, JournalRow
 from service_tui.storage.world_database import WorldDatabase
+
+AGENTS_AT_ONCE: Final = 100
+"""Agents whose rows are read in one query: within what SQLite takes of parameters."""
 
 
 class AgentRows:
@@ -27,6 +33,36 @@ class AgentRows:
         )
         with self._database.reader() as session:
             return [JournalRow(*row) for row in session.connection().execute(query)]
+
+    def before(self, seq: int | None, kinds: Sequence[str], *, limit: int) -> list[JournalRow]:
+        """The newest rows of all agents before a row, newest first; None for no bound."""
+        journal = tables.Journal
+        query = ROWS.where(col(journal.agent_id).is_not(None), col(journal.kind).in_(kinds))
+        if seq is not None:
+            query = query.where(col(journal.seq) < seq)
+        query = query.order_by(col(journal.seq).desc()).limit(limit)
+        with self._database.reader() as session:
+            return [JournalRow(*row) for row in session.connection().execute(query)]
+
+    def since(self, at: float, kinds: Sequence[str]) -> Iterator[list[JournalRow]]:
+        """All rows of each agent that has one since a time, agent by agent, oldest first."""
+        journal = tables.Journal
+        whose, of_kind = col(journal.agent_id), col(journal.kind).in_(kinds)
+        active = (
+            select(whose)
+            .where(whose.is_not(None), of_kind, col(journal.at) >= at)
+            .group_by(whose)
+            .order_by(func.min(col(journal.seq)))
+        )
+        with self._database.reader() as session:
+            agents = list(session.connection().scalars(active))
+        for begin in range(0, len(agents), AGENTS_AT_ONCE):
+            some = agents[begin : begin + AGENTS_AT_ONCE]
+            query = ROWS.where(whose.in_(some), of_kind).order_by(whose, col(journal.seq))
+            with self._database.reader() as session:
+                rows = [JournalRow(*row) for row in session.connection().execute(query)]
+            found = {agent: list(own) for agent, own in groupby(rows, lambda row: row.agent_id)}
+            yield from (found[agent] for agent in some)
 
     def of_people(self, limit: int) -> list[JournalRow]:
         """The newest rows that name the person behind a change, newest first."""

@@ -9,7 +9,7 @@ from sqlmodel import col
 from service_tui.storage.db import tables
 from service_tui.storage.db.tables import keeping, statement
 from service_tui.storage.errors import DuplicateAnswerError
-from service_tui.storage.world_database import WorldDatabase, WriteConnection
+from service_tui.storage.world_database import Rows, WorldDatabase, WriteConnection, check
 
 KEPT_S: Final = 24 * 3600.0
 """How long a key is remembered. # ours: the spec has no such keys."""
@@ -101,5 +101,9 @@ def remember(connection: WriteConnection, answer: Answer) -> None:
     """
     old = {"of_agent": answer.agent_id, "of_key": answer.key, "before": answer.at - KEPT_S}
     connection.execute(_FORGET_ONE, old)
-    if connection.execute(_REMEMBER, asdict(answer)).rowcount == 0:
-        raise DuplicateAnswerError(f"the idempotency key {answer.key} is answered")
+
+    def refuse_second(put: Rows) -> None:
+        if put.rowcount == 0:
+            raise DuplicateAnswerError(f"the idempotency key {answer.key} is answered")
+
+    check(connection, connection.execute(_REMEMBER, asdict(answer)), refuse_second)

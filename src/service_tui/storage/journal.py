@@ -6,7 +6,7 @@ A row that was awaited is on disk, and no row stands without all rows before it.
 import asyncio
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -30,7 +30,13 @@ from service_tui.storage.db.lock import open_private
 from service_tui.storage.db.tables import OF_THE_TAPE, replacing, statement
 from service_tui.storage.ended_markets import EndedMarket, keep
 from service_tui.storage.errors import DamagedRowsError, JournalOrderError, StorageError
-from service_tui.storage.world_database import WorldDatabase, WriteConnection
+from service_tui.storage.world_database import (
+    LateConnection,
+    Rows,
+    WorldDatabase,
+    WriteConnection,
+    check,
+)
 
 SNAPSHOTS_KEPT: Final = 2
 """The last one, and one more for the day that the last one cannot be read."""
@@ -99,9 +105,12 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Selection of an agent's rows: since <= at < until, None for no bound."""
+    """Selection of an agent's rows: since <= at < until, None for no bound.
 
-    agent_id: str
+    Without an agent, those of all agents.
+    """
+
+    agent_id: str | None
     kinds: tuple[str, ...]
     market_id: str | None = None
     since: float | None = None
@@ -147,10 +156,7 @@ class JournalStore:
 
         def work(connection: WriteConnection) -> None:
             if records:
-                expected = _last_seq(connection) + 1
-                if first != expected:
-                    raise JournalOrderError(expected=expected, seq=first)
-                connection.executemany(_APPEND, records)
+                _add(connection, records, (first, rows[-1].seq))
             keep(connection, ended)
             if beside is not None:
                 beside(connection)
@@ -322,9 +328,35 @@ def _record(row: JournalRow) -> dict[str, int | float | str | None]:
     }
 
 
+def _add(
+    connection: WriteConnection,
+    records: Sequence[Mapping[str, object]],
+    ends: tuple[int, int],
+) -> None:
+    """Add records that follow the last row; `ends` are the first and the last of them."""
+    first, last = ends
+    late = connection if isinstance(connection, LateConnection) else None
+
+    def refuse_gap(found: Rows) -> None:
+        expected = _seq_in(found) + 1
+        if first != expected:
+            raise JournalOrderError(expected=expected, seq=first)
+
+    # What the same transaction has written a moment ago need not be looked for.
+    if late is None or late.written_to != first - 1:
+        check(connection, connection.execute(_LAST_SQL), refuse_gap)
+    connection.executemany(_APPEND, records)
+    if late is not None:
+        late.written_to = last
+
+
 def _last_seq(connection: WriteConnection) -> int:
     # Pruning never takes the last row: it stays before the older of two snapshots.
-    (last,) = connection.execute(_LAST_SQL).fetchone()
+    return _seq_in(connection.execute(_LAST_SQL))
+
+
+def _seq_in(rows: Rows) -> int:
+    (last,) = rows.fetchone()
     return int(last)
 
 
@@ -352,7 +384,9 @@ def _check_whole(connection: Connection, snapshots: Sequence[int]) -> None:
 def _condition(history: History) -> ColumnElement[bool]:
     """The history as one condition."""
     journal = tables.Journal
-    terms = [col(journal.agent_id) == history.agent_id, col(journal.kind).in_(history.kinds)]
+    whose = col(journal.agent_id)
+    of_whom = whose.is_not(None) if history.agent_id is None else whose == history.agent_id
+    terms = [of_whom, col(journal.kind).in_(history.kinds)]
     if history.market_id is not None:
         terms.append(col(journal.market_id) == history.market_id)
     if history.since is not None:

@@ -46,6 +46,31 @@ class WriteConnection(Protocol):
         ...
 
 
+class LateConnection:
+    """A connection that may send the statements of a transaction before it has their results."""
+
+    written_to: int | None = None
+    """The row up to which this transaction has written the journal; None before it has."""
+
+    def check_later(self, rows: Rows, check: Callable[[Rows], None]) -> None:
+        """Give a result to a check before the commit, which an error of the check prevents."""
+        raise NotImplementedError
+
+
+def check(connection: WriteConnection, rows: Rows, refuse: Callable[[Rows], None]) -> None:
+    """Give a result to a check: now, or with all others before the commit.
+
+    Args:
+        connection: of the transaction.
+        rows: the result.
+        refuse: raises where the result forbids the transaction.
+    """
+    if isinstance(connection, LateConnection):
+        connection.check_later(rows, refuse)
+    else:
+        refuse(rows)
+
+
 class WorldDatabase(Protocol):
     """The database of a world. Every failure is a `StorageError`."""
 

@@ -14,6 +14,7 @@ from service_tui.terms import (
     LEASH_WAIT_MAX_S,
     LEASH_WAIT_MIN_S,
     LEASH_WAIT_S,
+    OFFSET_MAX,
     Action,
     AgentAlertAction,
     AgentAlertKind,
@@ -29,6 +30,7 @@ from service_tui.wire.base import (
     Amount,
     AnyVenue,
     Count,
+    LenientModel,
     Line,
     Moment,
     Money,
@@ -40,7 +42,9 @@ from service_tui.wire.base import (
     SentLine,
     WireModel,
 )
-from service_tui.wire.trades import TradeBody
+from service_tui.wire.moments import RequestedMoment
+from service_tui.wire.outcomes import VenueOutcomesBody
+from service_tui.wire.trades import TradeBody, TradeRow
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{0,128}$")]
 """A skill's folder name; empty is the agent itself, with all its skills."""
@@ -55,6 +59,13 @@ Size = Annotated[
     ),
 ]
 BUY_MIN: Final = 0.01
+
+RETURNS_PAGE: Final = 150
+"""ours: agents in one answer about returns; a thousand were more than a client reads."""
+
+ROW_MAX: Final = 2**53 - 1
+ALL_TRADES_MAX: Final = 1_000
+"""ours: rows of all agents in one answer, within what the client reads of one."""
 
 Bound = Annotated[float, Field(gt=0, lt=1, description="price of the trade's side")]
 
@@ -249,10 +260,57 @@ class ReturnsBody(WireModel):
     months: tuple[GainBody, ...] = ()
 
 
+class AllReturnsQuery(WireModel):
+    """Which agents, in the order of their registration; without a limit all of them."""
+
+    offset: Annotated[int, Field(ge=0, le=OFFSET_MAX)] = 0
+    limit: Annotated[int, Field(ge=1, le=RETURNS_PAGE)] | None = None
+
+
 class AllReturnsBody(WireModel):
-    """The returns of every agent."""
+    """The returns of every agent, or of those that were asked for; `next` is the offset after."""
 
     agents: tuple[ReturnsBody, ...]
+    next: Count | None = None
+
+
+class AllTradesQuery(WireModel):
+    """Which part of the history of all agents: the newest rows before a row of the journal."""
+
+    before: Annotated[int, Field(ge=1, le=ROW_MAX)] | None = None
+    limit: Annotated[int, Field(ge=1, le=ALL_TRADES_MAX)] = ALL_TRADES_MAX
+
+
+class AgentTradeRow(TradeRow):
+    """A trade, and whose it is."""
+
+    agent_id: Line
+
+
+class AllTradesBody(LenientModel):
+    """Trades and payouts of all agents, newest first; `before` begins the next page, if any."""
+
+    trades: tuple[AgentTradeRow, ...]
+    before: Count | None = None
+
+
+class AllOutcomesQuery(WireModel):
+    """What was closed since when; wall time."""
+
+    since: RequestedMoment | None = None
+
+
+class AgentOutcomesBody(WireModel):
+    """What one agent's trades came to, by the venues on which it traded or was paid."""
+
+    agent_id: Line
+    by_venue: dict[str, VenueOutcomesBody]
+
+
+class AllOutcomesBody(WireModel):
+    """What trades came to, of each agent that traded or was paid since the moment."""
+
+    agents: tuple[AgentOutcomesBody, ...]
 
 
 class SkillResultBody(WireModel):

@@ -1,158 +1,189 @@
-"""The whole past of every agent: page by page, each row once, and a reason where there is none."""
+"""The past of every agent: the same as each agent's own calls give, in calls that do not grow."""
 
-from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
+import json
+import random
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
 
+import httpx
 import pytest
 
-from kit.desk.offline import Offline
-from kit.samples.desk import sample_state
-from kit.samples.filled import filled
-from service_tui.client.errors import Called, UnreachableError
-from service_tui.client.reply import Reply
-from service_tui.desk.agents import past
-from service_tui.desk.agents.past import pasts_of
+from kit.service.line import Line, line_to
+from kit.service.scene import Json
+from kit.service.stage import OPERATOR, Stage, first_state, open_stage
+from service_tui.client.api_keys import ApiKey, ApiKeys
+from service_tui.client.client import Client
+from service_tui.desk import wanted
 from service_tui.desk.agents.translate import reasoned_trade_view
-from service_tui.desk.positions.translate import position_views
+from service_tui.desk.audit.listings import LISTINGS
+from service_tui.desk.ports import DeskContext
+from service_tui.desk.single_read import read_once
 from service_tui.desk.slices.agents import AgentDetailView
-from service_tui.desk.wanted import PastPart
-from service_tui.terms import TRADES_PAGE_MAX
+from service_tui.desk.slices.topics import Topic
+from service_tui.desk.state import DeskState
+from service_tui.desk.wanted import PastPart, Wanted
+from service_tui.server.embedded import BASE_URL
+from service_tui.terms import Venue
+from service_tui.units import Micros, decimal
+from service_tui.wire.base import WireModel
+from service_tui.wire.endpoint import Endpoint
 from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_OUTCOMES,
-    DESK_AGENT_POSITIONS,
     DESK_AGENT_TRADES,
+    DESK_OUTCOMES,
+    DESK_RETURNS,
+    DESK_TRADES,
 )
-from service_tui.wire.outcomes import OutcomesBody
-from service_tui.wire.positions import PositionsBody
-from service_tui.wire.trades import TradeRow, TradesQuery
+from service_tui.wire.endpoints.public import PLACE_TRADE, REGISTER
+from service_tui.wire.trades import TradeRow
 
-STATE = sample_state(6)
-assert STATE.fleet is not None
-TWO = replace(STATE, fleet=replace(STATE.fleet, agents=STATE.fleet.agents[:2]))
-SILENT = UnreachableError("no connection", Called("GET", "/x"))
-OUTCOMES = filled(OutcomesBody, 1, by_venue={})
-NO_POSITIONS = filled(PositionsBody, 1, positions=())
+ZERO = tuple((venue, Micros(0)) for venue in Venue)
 
 
-def row(number: int, **other: Any) -> TradeRow:
-    name = f"t-{number}"
-    given = {"id": name, "trade_id": name, "side": "yes", "action": "buy"}
-    return filled(TradeRow, number, **{**given, **other})
+class Counting(httpx.AsyncBaseTransport):
+    """The service behind a count of the calls by path; of an older holder one is `missing`."""
+
+    def __init__(self, stage: Stage, missing: str = "") -> None:
+        self.calls = Counter[str]()
+        self._stage, self._missing = stage, missing
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.calls[request.url.path] += 1
+        if request.url.path == self._missing:
+            return httpx.Response(404, stream=httpx.ByteStream(b'{"error": "nothing here"}'))
+        return await self._stage.sim.transport.handle_async_request(request)
 
 
-def page(*rows: TradeRow) -> Any:
-    return SimpleNamespace(trades=rows)
+async def agents_that_trade(stage: Stage, count: int, first: int = 0) -> list[str]:
+    """More agents, each with two buys and a sale of the first one."""
+    found: list[str] = []
+    for number in range(first, first + count):
+        new = await line_to(stage).said(REGISTER, json={"name": f"agent {number}"})
+        line = Line(stage, new["api_key"])
+        market = stage.open_markets()[number % 5].market_id
+        for side in ("yes", "no"):
+            order = {"market_id": market, "side": side, "amount": 5 + number, "venue": "sim"}
+            bought = await line.said(PLACE_TRADE, json=order)
+            assert bought["success"], bought
+            if side == "yes":
+                sale = order | {"action": "sell", "shares": 1}
+                del sale["amount"]
+                assert (await line.said(PLACE_TRADE, json=sale))["success"]
+        found.append(new["agent_id"])
+    return found
 
 
-class Service:
-    """Pages by agent, each with what was dropped of it."""
-
-    def __init__(self, state: Any = TWO, **pages: list[Any]) -> None:
-        self.on = Offline(state)
-        self.on.ports.client.call = self.call  # type: ignore[method-assign]
-        self.pages = {key.replace("_", "-"): list(some) for key, some in pages.items()}
-        self.asked: list[tuple[str, TradesQuery]] = []
-
-    async def call(self, endpoint: Any, *, path: Any, query: Any) -> Reply[Any]:
-        if endpoint is DESK_AGENT_POSITIONS:
-            return Reply(NO_POSITIONS, 0, 0.01, 0.0)  # type: ignore[arg-type]
-        if endpoint is DESK_AGENT_OUTCOMES:
-            return Reply(OUTCOMES, 0, 0.01, 0.0)  # type: ignore[arg-type]
-        assert endpoint is DESK_AGENT_TRADES
-        self.asked.append((path["agent_id"], query))
-        answer = self.pages[path["agent_id"]].pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        body, dropped = answer
-        return Reply(body, dropped, 0.01, 0.0)  # type: ignore[arg-type]
+async def read(
+    stage: Stage, parts: Wanted, missing: str = ""
+) -> tuple[DeskState, Mapping[str, AgentDetailView], Counter[str]]:
+    """What a list of the shell reads, and its calls."""
+    counting = Counting(stage, missing)
+    api_keys = ApiKeys(ApiKey(stage.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
+    rng = random.Random(1)
+    async with Client(counting, BASE_URL, api_keys, clock=stage.clock, rng=rng) as client:
+        context = DeskContext(client, stage.database, stage.clock, lambda: "0" * 32, rng)
+        state, pasts = await read_once(first_state(), context, parts)
+    return state, pasts, counting.calls
 
 
-async def test_every_agent_is_read_and_one_that_is_away_has_the_reason() -> None:
-    service = Service(a_1=[(page(row(1), row(2)), 0)], a_2=[SILENT])
-    assert await pasts_of(service.on.ports) == {
-        "a-1": AgentDetailView(
-            "a-1", (reasoned_trade_view(row(1)), reasoned_trade_view(row(2))), ()
-        ),
-        "a-2": AgentDetailView("a-2", (), (), str(SILENT)),
-    }
-    query = TradesQuery(venue="all", limit=TRADES_PAGE_MAX, offset=0)
-    assert service.asked == [("a-1", query), ("a-2", query)]
-    assert await pasts_of(Service(replace(STATE, fleet=None)).on.ports) == {}
+@pytest.mark.slow
+async def test_the_calls_of_a_list_do_not_grow_with_the_agents(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        lists = {name: one for name, one in LISTINGS.items() if not one.wanted.is_nothing}
+        await agents_that_trade(stage, 2)
+        few = {name: (await read(stage, one.wanted))[2] for name, one in lists.items()}
+        await agents_that_trade(stage, 4, first=2)
+        for name, one in lists.items():
+            _, pasts, calls = await read(stage, one.wanted)
+            assert calls == few[name], name
+            assert len(pasts) == (7 if one.wanted.parts else 0)
 
 
-async def test_pages_are_read_to_the_first_short_one_and_each_trade_counts_once(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.slow
+async def test_each_past_is_that_of_the_agents_own_calls(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        agents = await agents_that_trade(stage, 3)
+        operator = Line(stage, OPERATOR)
+        _, pasts, _ = await read(stage, Wanted((Topic.AGENTS,), wanted.DAY))
+        for agent_id in agents:
+            path = {"agent_id": agent_id}
+            own = await operator.said(DESK_AGENT_TRADES, path=path)
+            rows = [TradeRow.model_validate_json(json.dumps(row)) for row in own["trades"]]
+            assert len(rows) == 3
+            assert pasts[agent_id].trades == tuple(map(reasoned_trade_view, rows))
+            since = "2020-01-01T00:00:00Z"
+            sums = await operator.said(DESK_AGENT_OUTCOMES, path=path, since=since)
+            realized = {venue: decimal(pnl) for venue, pnl in pasts[agent_id].realized_today}
+            assert realized == {Venue(name): one["pnl"] for name, one in sums["by_venue"].items()}
+            assert realized[Venue.SIM]
+
+
+@pytest.mark.slow
+async def test_what_became_final_before_today_counts_no_more(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        (sold,) = await agents_that_trade(stage, 1)
+        await stage.clock.advance(86_400.0)
+        _, pasts, _ = await read(stage, Wanted((Topic.AGENTS,), wanted.DAY))
+        assert len(pasts[sold].trades) == 3
+        assert pasts[sold].realized_today == ZERO
+        # The stage's own agent never traded: nothing of it is known, and nothing was asked.
+        assert pasts[stage.agent_id] == AgentDetailView(stage.agent_id, (), ())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", [DESK_TRADES, DESK_OUTCOMES])
+async def test_who_traded_has_the_reason_where_no_past_can_be_read(
+    tmp_path: Path, missing: Endpoint[WireModel]
 ) -> None:
-    monkeypatch.setattr(past, "TRADES_PAGE_MAX", 3)
-    moved = row(3, reasoning="newer")
-    pages = [
-        (page(row(1), row(2), row(3)), 0),
-        # One of these could not be read: the page was full all the same.
-        (page(moved, row(4)), 1),
-        (page(row(5)), 1),
-    ]
-    service = Service(a_1=pages, a_2=[(page(), 0)])
-    found = await pasts_of(service.on.ports)
-    assert [one.trade.trade_id for one in found["a-1"].trades] == [f"t-{n}" for n in range(1, 6)]
-    assert found["a-1"].trades[2].trade.reasoning == "newer"
-    assert [(query.limit, query.offset) for agent, query in service.asked if agent == "a-1"] == [
-        (3, 0), (3, 3), (3, 6),
-    ]  # fmt: skip
+    async with open_stage(tmp_path, speed=0) as stage:
+        (agent_id,) = await agents_that_trade(stage, 1)
+        _, pasts, _ = await read(stage, Wanted((Topic.AGENTS,), wanted.DAY), missing.path)
+        assert pasts[agent_id].trades == ()
+        assert "nothing here" in pasts[agent_id].problem
+        assert not pasts[stage.agent_id].problem
 
 
-async def test_a_past_without_an_end_comes_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past, "TRADES_PAGE_MAX", 1)
-    monkeypatch.setattr(past, "PAGES_MAX", 4)
-    pages = [(page(row(number)), 0) for number in range(9)]
-    service = Service(a_1=pages, a_2=[(page(), 0)])
-    found = await pasts_of(service.on.ports)
-    assert len(found["a-1"].trades) == 4
+@pytest.mark.slow
+async def test_pages_of_all_trades_follow_each_other_without_gap(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        await agents_that_trade(stage, 3)
+        operator = Line(stage, OPERATOR)
+        whole = await operator.said(DESK_TRADES)
+        assert whole["before"] is None
+        found: list[Json] = []
+        before: dict[str, int] = {}
+        while True:
+            page = await operator.said(DESK_TRADES, limit=4, **before)
+            found += page["trades"]
+            if page["before"] is None:
+                break
+            # What happens meanwhile moves no row to another page.
+            await agents_that_trade(stage, 1, first=len(found) + 20)
+            before = {"before": page["before"]}
+        assert found == whole["trades"]
+        assert len(found) == 9
 
 
-async def test_positions_are_read_of_the_same_agent_and_whole(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[Any] = []
-    body = filled(PositionsBody, 7).positions or (filled_row(),)
-
-    async def all_positions(read_page: Any, ended: Any, *, whole: bool) -> Any:
-        seen.append((whole, type(ended).__name__))
-        await read_page("a query")
-        return SimpleNamespace(rows=body)
-
-    monkeypatch.setattr(past, "all_positions", all_positions)
-    service = Service(a_1=[(page(), 0)], a_2=[(page(), 0)])
-    paths: list[Any] = []
-    call = service.on.ports.client.call
-
-    async def noted(endpoint: Any, *, path: Any, query: Any) -> Any:
-        if endpoint is DESK_AGENT_POSITIONS:
-            paths.append((path, query))
-        return await call(endpoint, path=path, query=query)
-
-    service.on.ports.client.call = noted  # type: ignore[method-assign]
-    found = await pasts_of(service.on.ports)
-    assert seen == [(True, "EndedRows")] * 2
-    assert paths == [({"agent_id": "a-1"}, "a query"), ({"agent_id": "a-2"}, "a query")]
-    views = tuple(view for one in body for view in position_views(one, None))
-    assert found["a-1"].positions == views
+@pytest.mark.slow
+async def test_a_page_ends_before_its_text_is_more_than_a_client_reads(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        market = stage.open_markets()[0].market_id
+        order = {"market_id": market, "side": "yes", "amount": 1, "reasoning": "," * 2_000}
+        for _ in range(60):
+            assert (await line_to(stage).said(PLACE_TRADE, json=order))["success"]
+        _, pasts, calls = await read(stage, Wanted((Topic.AGENTS,), frozenset({PastPart.TRADES})))
+        assert len(pasts[stage.agent_id].trades) == 60
+        assert calls[DESK_TRADES.path] == 2
 
 
-def filled_row() -> Any:
-    kind: Any = PositionsBody.model_fields["positions"].annotation
-    return filled(kind.__args__[0], 5, status="active")
-
-
-async def test_nothing_is_read_that_nobody_wants_or_that_never_was() -> None:
-    service = Service(a_1=[(page(row(1)), 0)], a_2=[])
-    assert await pasts_of(service.on.ports, frozenset()) == {}
-    assert service.asked == []
-    assert TWO.fleet is not None
-    first, second = TWO.fleet.agents
-    idle = replace(second, trades_count=0, positions_count=0, venues=())
-    state = replace(TWO, fleet=replace(TWO.fleet, agents=(first, idle)))
-    service = Service(state, a_1=[(page(row(1)), 0)])
-    found = await pasts_of(service.on.ports, frozenset({PastPart.TRADES}))
-    assert [len(found[name].trades) for name in ("a-1", "a-2")] == [1, 0]
-    assert [name for name, _ in service.asked] == ["a-1"]
+@pytest.mark.slow
+async def test_returns_come_page_by_page(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        await agents_that_trade(stage, 4)
+        operator = Line(stage, OPERATOR)
+        whole = await operator.said(DESK_RETURNS)
+        pages = [await operator.said(DESK_RETURNS, offset=begin, limit=2) for begin in (0, 2, 4)]
+        assert [page["next"] for page in (*pages, whole)] == [2, 4, None, None]
+        ids = [one["agent_id"] for page in pages for one in page["agents"]]
+        assert ids == [one["agent_id"] for one in whole["agents"]] == list(stage.world.agents)

@@ -11,10 +11,11 @@ from kit.samples.filled import filled
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.desk.all_fills import fill_of
 from service_tui.desk.facts import FillsRead
-from service_tui.desk.feed.fills import NEWEST, FillsWatch, read_fills
+from service_tui.desk.feed.fills import FEW, NEWEST, FillsWatch, read_fills
 from service_tui.desk.slices.agents import AgentView, FleetView
 from service_tui.desk.trading.translate import trade_view
-from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES
+from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES, DESK_TRADES
+from service_tui.wire.fleet import AgentTradeRow, AllTradesQuery
 from service_tui.wire.trades import TradeRow, TradesQuery
 
 STATE = replace(sample_state(8), fills=())
@@ -90,3 +91,31 @@ async def test_an_order_that_was_streamed_in_parts_is_one_trade() -> None:
     assert await read_fills(on.ports, FillsWatch(), fleet(a=2)) == ()
     on.answers[DESK_AGENT_TRADES] = SimpleNamespace(trades=())
     assert await read_fills(on.ports, FillsWatch(), fleet(a=3)) == (FillsRead(()),)
+
+
+async def test_one_call_brings_the_newest_fills_of_many_agents() -> None:
+    names = [f"a{number}" for number in range(FEW + 1)]
+    known = fleet(**dict.fromkeys(names, 1))
+    rows = [
+        AgentTradeRow.model_construct(**dict(row(number)), agent_id=agent)
+        for number, agent in enumerate([*names, "a stranger"])
+    ]
+    on, watch = Offline(STATE, {DESK_TRADES: SimpleNamespace(trades=rows)}), FillsWatch()
+    (fact,) = await read_fills(on.ports, watch, known)
+    assert fact == FillsRead(
+        tuple(
+            fill_of(trade_view(row(number)), agent, f"name of {agent}")
+            for number, agent in enumerate(names)
+        )
+    )
+    assert on.asked == [Asked(DESK_TRADES, query=AllTradesQuery())]
+    assert await read_fills(on.ports, watch, known) == ()
+
+
+async def test_a_holder_without_that_call_is_asked_for_each_agent() -> None:
+    known = fleet(**{f"a{number}": 1 for number in range(FEW + 1)})
+    one = SimpleNamespace(trades=(row(1),))
+    on = Offline(STATE, {DESK_TRADES: SILENT, DESK_AGENT_TRADES: one})
+    (fact,) = await read_fills(on.ports, FillsWatch(), known)
+    assert len(fact.fills) == FEW + 1
+    assert len(on.asked) == FEW + 2

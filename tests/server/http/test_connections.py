@@ -1,6 +1,7 @@
 """Who only opens lines, never ends a request, or reads nothing, shuts nobody out."""
 
 import asyncio
+import json
 import logging
 import re
 from contextlib import suppress
@@ -15,6 +16,11 @@ from service_tui.engine.events import AgentChanged
 from service_tui.server.events import stream
 from service_tui.server.events.stream import streams_of
 from service_tui.server.http import connections
+from service_tui.server.http.connections import (
+    CONNECTIONS_MAX,
+    CONNECTIONS_MIN,
+    allow_connections,
+)
 from service_tui.server.http.loopback import listen
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.desk import EVENTS
@@ -393,3 +399,29 @@ async def test_whoever_is_still_there_is_waited_for_and_the_port_closed_once(
 
 async def _no_app(*_: object) -> None:
     """Answer nobody."""
+
+
+@pytest.mark.slow
+async def test_a_caller_too_many_is_answered_in_a_sentence(tmp_path: Path) -> None:
+    usual = CONNECTIONS_MAX
+    allow_connections(CONNECTIONS_MIN)
+    try:
+        async with open_stage(tmp_path, speed=0) as stage, listen(stage.sim.app) as url:
+            streams = [await opened(url, STREAM) for _ in range(CONNECTIONS_MIN)]
+            for reader, _ in streams:
+                assert b" 200 " in await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), WAIT_S)
+            refused = await opened(url, HEALTHY)
+            said = await asyncio.wait_for(refused[0].read(), WAIT_S)
+            head, _, body = said.partition(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 503 ")
+            assert b"retry-after: 1" in head
+            assert json.loads(body)["retryable"] is True
+            # There is room again once one of them is gone.
+            streams[0][1].transport.abort()
+            await asyncio.sleep(0.1)
+            served = await opened(url, HEALTHY)
+            assert b" 200 " in await asyncio.wait_for(served[0].readuntil(b"\r\n"), WAIT_S)
+            for _, writer in (*streams, refused, served):
+                writer.transport.abort()
+    finally:
+        allow_connections(usual)

@@ -4,7 +4,7 @@ import asyncio
 import json
 import signal
 import time
-from collections.abc import Generator
+from collections.abc import Awaitable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -70,6 +70,23 @@ def written(place: WorldPlace, query: str) -> list[tuple[object, ...]]:
         return raw.execute(query.encode()).fetchall()
 
 
+async def ends_of(writes: Iterable[Awaitable[object]]) -> list[Exception | None]:
+    """How writes of the same moment ended, each for itself."""
+    writes = list(writes)
+    ends: list[Exception | None] = [None] * len(writes)
+
+    async def end(number: int, write: Awaitable[object]) -> None:
+        try:
+            await write
+        except Exception as error:  # noqa: BLE001 - each is looked at
+            ends[number] = error
+
+    async with asyncio.TaskGroup() as tasks:
+        for number, write in enumerate(writes):
+            tasks.create_task(end(number, write))
+    return ends
+
+
 # -- what is stored ---------------------------------------------------------------------------
 
 
@@ -116,6 +133,75 @@ async def test_of_works_at_the_same_moment_those_that_fail_leave_no_trace(
         assert answers.find("heron", "k", now=2.0) == answer
         # What is no text of the database is found nowhere.
         assert answers.find("her\x00on", "k", now=2.0) is None
+
+
+@pytest.mark.slow
+async def test_rows_of_a_crowd_arrive_as_they_are(place: WorldPlace, tmp_path: Path) -> None:
+    bodies = ['{"a": "ü \\\\ \\" \'"}', '["\\n\\u0000"]', "%s ::json 100 %", "\U0001f600", "1e-7"]
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+        rows = [
+            JournalRow(seq, 1_764_525_600.123456 + seq / 7, "fill", None, "m-1", body)
+            for seq, body in enumerate(bodies * 20, 1)
+        ]
+        assert not any(await ends_of(journal.append([one]) for one in rows))
+        assert list(journal.rows_after(0)) == rows
+
+
+@pytest.mark.slow
+async def test_a_row_that_is_there_already_fails_alone_and_leaves_nothing(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    put = (
+        "INSERT INTO people (name, role, salt, key_hash, created_at, created_by) "
+        "VALUES (:name, :role, :salt, :key_hash, :created_at, :created_by)"
+    )
+
+    def person(name: str) -> dict[str, object]:
+        texts = dict.fromkeys(("role", "salt", "key_hash", "created_by"), "x")
+        return {"name": name, "created_at": 1.0, **texts}
+
+    with leading(place, tmp_path) as database:
+        names = ("ada", "bea", "ada", "cleo")
+        adding = [
+            database.write(lambda c, n=n: c.executemany(put, [person(f"{n}-2"), person(n)]))  # type: ignore[misc]
+            for n in names
+        ]
+        found = await ends_of(adding)
+        assert [isinstance(one, StorageError) for one in found] == [False, False, True, False]
+        # It goes on as if nothing had been.
+        await database.write(lambda c: c.executemany(put, [person("dan")]))
+    names_kept = [name for (name,) in written(place, "SELECT name FROM people ORDER BY name")]
+    assert names_kept == ["ada", "ada-2", "bea", "bea-2", "cleo", "cleo-2", "dan"]
+
+
+@pytest.mark.slow
+async def test_of_a_crowd_whose_line_dies_before_the_commit_nothing_is_there(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+        await journal.append([row(1)])
+
+        def cut(_: object) -> None:
+            with connect(place, "test") as other:
+                other.execute(
+                    b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    b"WHERE application_name = %s", [f"service-tui writer {place.world}"],
+                )  # fmt: skip
+
+        crowd = [
+            journal.append([row(2)]),
+            journal.append([row(3)], beside=cut),
+            database.write(len),
+        ]
+        assert all(await ends_of(crowd))
+        with pytest.raises(StorageError):
+            await journal.append([row(2)])
+        await database.reopen()
+        assert journal.last_seq() == 1
+        await journal.append([row(2)])
+        assert journal.last_seq() == 2
 
 
 @pytest.mark.slow

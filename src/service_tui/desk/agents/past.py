@@ -11,24 +11,22 @@ from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.ports import Ports
 from service_tui.desk.positions.pages import EndedRows, all_positions
 from service_tui.desk.positions.translate import position_views
-from service_tui.desk.slices.agents import AgentDetailView, ReasonedTradeView
+from service_tui.desk.slices.agents import AgentDetailView, AgentView, ReasonedTradeView
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.wanted import WHOLE, PastPart
 from service_tui.desk.wire_values import amount
-from service_tui.terms import TRADES_PAGE_MAX, VENUE_NAMES, Venue
+from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints.fleet import (
-    DESK_AGENT_OUTCOMES,
-    DESK_AGENT_POSITIONS,
-    DESK_AGENT_TRADES,
-)
-from service_tui.wire.outcomes import OutcomesQuery
+from service_tui.wire.endpoints.fleet import DESK_AGENT_POSITIONS, DESK_OUTCOMES, DESK_TRADES
+from service_tui.wire.fleet import AllOutcomesQuery, AllTradesQuery
 from service_tui.wire.positions import PositionsBody, PositionsQuery
-from service_tui.wire.trades import TradeRow, TradesQuery
 
-PAGES_MAX: Final = 10_000
-"""ours: two million trades of an agent, so that an answer without an end comes to one."""
+PAGES_MAX: Final = 2_000
+"""ours: two million trades, so that an answer without an end comes to one."""
+
+NOTHING: Final = tuple((venue, Micros(0)) for venue in Venue)
+"""P&L of an agent that closed nothing."""
 
 
 async def pasts_of(
@@ -44,40 +42,47 @@ async def pasts_of(
         All agents; one whose trades cannot be read now has none, and a problem with the reason.
     """
     fleet = ports.state().fleet
-    details: dict[str, AgentDetailView] = {}
-    for agent in () if fleet is None or not parts else fleet.agents:
-        if not (agent.trades_count or agent.positions_count or agent.venues):
-            details[agent.agent_id] = AgentDetailView(agent.agent_id, (), ())
-            continue
-        try:
-            details[agent.agent_id] = await _past_of(ports, agent.agent_id, parts)
-        except ServiceError as error:
-            details[agent.agent_id] = AgentDetailView(agent.agent_id, (), (), str(error))
+    agents = () if fleet is None or not parts else fleet.agents
+    details = {one.agent_id: AgentDetailView(one.agent_id, (), ()) for one in agents}
+    active = [one.agent_id for one in agents if _has_past(one)]
+    if not active:
+        return details
+    try:
+        trades = await _trades(ports, wanted=PastPart.TRADES in parts)
+        is_day = PastPart.REALIZED in parts
+        realized = await _realized_today(ports, wanted=is_day)
+    except ServiceError as error:
+        return details | {name: replace(details[name], problem=str(error)) for name in active}
+    nothing = NOTHING if is_day else ()
+    for name in active:
+        past = replace(
+            details[name], trades=trades.get(name, ()), realized_today=realized.get(name, nothing)
+        )
+        details[name] = past
+        if PastPart.POSITIONS in parts:
+            try:
+                details[name] = replace(past, positions=await _positions_of(ports, name))
+            except ServiceError as error:
+                details[name] = AgentDetailView(name, (), (), str(error))
     return details
 
 
-async def _past_of(ports: Ports, agent_id: str, parts: frozenset[PastPart]) -> AgentDetailView:
-    past = AgentDetailView(agent_id, (), ())
-    if PastPart.TRADES in parts:
-        past = replace(past, trades=await _trades_of(ports, agent_id))
-    if PastPart.POSITIONS in parts:
-        past = replace(past, positions=await _positions_of(ports, agent_id))
-    if PastPart.REALIZED in parts:
-        past = replace(past, realized_today=await _realized_today(ports, agent_id))
-    return past
+def _has_past(agent: AgentView) -> bool:
+    return bool(agent.trades_count or agent.positions_count or agent.venues)
 
 
-async def _trades_of(ports: Ports, agent_id: str) -> tuple[ReasonedTradeView, ...]:
-    """Read all pages of one agent; a row that moved to the next page meanwhile counts once."""
-    rows: dict[str, TradeRow] = {}
-    for offset in range(0, PAGES_MAX * TRADES_PAGE_MAX, TRADES_PAGE_MAX):
-        query = TradesQuery(venue="all", limit=TRADES_PAGE_MAX, offset=offset)
-        reply = await ports.client.call(DESK_AGENT_TRADES, path={"agent_id": agent_id}, query=query)
-        rows |= {row.id: row for row in reply.answer.trades}
-        # A row that could not be read stood on the page all the same.
-        if len(reply.answer.trades) + reply.dropped < TRADES_PAGE_MAX:
+async def _trades(ports: Ports, *, wanted: bool) -> Mapping[str, tuple[ReasonedTradeView, ...]]:
+    """Read all pages of all agents, newest first; the calls grow with the trades alone."""
+    rows: dict[str, list[ReasonedTradeView]] = {}
+    before: int | None = None
+    for _ in range(PAGES_MAX if wanted else 0):
+        reply = await ports.client.call(DESK_TRADES, query=AllTradesQuery(before=before))
+        for row in reply.answer.trades:
+            rows.setdefault(row.agent_id, []).append(reasoned_trade_view(row))
+        before = reply.answer.before
+        if before is None:
             break
-    return tuple(reasoned_trade_view(row) for row in rows.values())
+    return {agent_id: tuple(own) for agent_id, own in rows.items()}
 
 
 async def _positions_of(ports: Ports, agent_id: str) -> tuple[PositionView, ...]:
@@ -89,13 +94,21 @@ async def _positions_of(ports: Ports, agent_id: str) -> tuple[PositionView, ...]
     return tuple(view for row in held.rows for view in position_views(row, None))
 
 
-async def _realized_today(ports: Ports, agent_id: str) -> tuple[tuple[Venue, Micros], ...]:
-    """P&L that became final since midnight UTC, by venue: a payout counts from the outcome on."""
+async def _realized_today(
+    ports: Ports, *, wanted: bool
+) -> Mapping[str, tuple[tuple[Venue, Micros], ...]]:
+    """P&L that became final since midnight UTC, by venue: a payout counts from the outcome on.
+
+    An agent that did nothing since is missing.
+    """
+    if not wanted:
+        return {}
     midnight = Timestamp(next_midnight(ports.clock.now()) - DAY_S)
-    path, query = {"agent_id": agent_id}, OutcomesQuery(since=moment(midnight))
-    answer = (await ports.client.call(DESK_AGENT_OUTCOMES, path=path, query=query)).answer
-    return tuple(
-        (venue, amount(one.pnl))
-        for name, one in answer.by_venue.items()
-        if (venue := VENUE_NAMES.get(name)) is not None
-    )
+    reply = await ports.client.call(DESK_OUTCOMES, query=AllOutcomesQuery(since=moment(midnight)))
+    return {
+        one.agent_id: tuple(
+            (venue, amount(one.by_venue[venue.value].pnl) if venue.value in one.by_venue else none)
+            for venue, none in NOTHING
+        )
+        for one in reply.answer.agents
+    }

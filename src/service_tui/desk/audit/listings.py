@@ -409,7 +409,7 @@ LISTINGS: Final[Mapping[str, ScriptList]] = {
          "stop_distance", "target", "money", "resolves", "question"),
     ),
     "fleet": ScriptList(
-        Wanted((Topic.AGENTS, Topic.FLEET)),
+        Wanted((Topic.AGENTS, Topic.FLEET), returns=True),
         lambda state, _pasts, now: fleet_rows(state, now),
         ("agent_name", "equity", "day_pnl", "week_pnl", "month_pnl", "return", "drawdown",
          "sharpe", "hit_rate"),

@@ -1,7 +1,7 @@
 """Reads fills of every agent from the history that the event stream did not deliver."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from service_tui.client.errors import ServiceError
@@ -12,11 +12,15 @@ from service_tui.desk.slices.agents import AgentView, FillView, FleetView
 from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.trading.translate import trade_view
 from service_tui.desk.wire_values import UNTRANSLATABLE
-from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES
+from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES, DESK_TRADES
+from service_tui.wire.fleet import AllTradesQuery
 from service_tui.wire.trades import TradesQuery
 
 NEWEST: Final = 100
 """Rows of an agent's history that are read at one time."""
+
+FEW: Final = 8
+"""Agents that are read one by one; of more, one call brings as many fills as the desk keeps."""
 
 
 class FillsWatch:
@@ -44,9 +48,12 @@ async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple
     Returns:
         One fact, or none where nothing was missed.
     """
+    behind = watch.behind(fleet, _streamed(ports))
+    if len(behind) > FEW and (fact := await _newest_of_all(ports, watch, behind)) is not None:
+        return (fact,)
     fills: list[FillView] = []
     was_read = False
-    for agent in watch.behind(fleet, _streamed(ports)):
+    for agent in behind:
         query = TradesQuery(venue="all", limit=NEWEST)
         path = {"agent_id": agent.agent_id}
         try:
@@ -57,6 +64,26 @@ async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple
         watch.take(agent, _streamed(ports)[agent.agent_id])
         was_read = True
     return (FillsRead(tuple(fills)),) if was_read else ()
+
+
+async def _newest_of_all(
+    ports: Ports, watch: FillsWatch, behind: Sequence[AgentView]
+) -> FillsRead | None:
+    """The newest fills of many agents in one call; None where that cannot be read."""
+    names = {agent.agent_id: agent.name for agent in behind}
+    try:
+        reply = await ports.client.call(DESK_TRADES, query=AllTradesQuery())
+        fills = tuple(
+            fill_of(trade, row.agent_id, names[row.agent_id])
+            for row in reply.answer.trades
+            if row.agent_id in names and (trade := trade_view(row)).is_fill
+        )
+    except (ServiceError, *UNTRANSLATABLE):
+        return None
+    streamed = _streamed(ports)
+    for agent in behind:
+        watch.take(agent, streamed[agent.agent_id])
+    return FillsRead(fills)
 
 
 def _streamed(ports: Ports) -> Counter[str]:

@@ -37,7 +37,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_PENDING_TRADES,
     DESK_RETURNS,
 )
-from service_tui.wire.fleet import HeldQuery
+from service_tui.wire.fleet import RETURNS_PAGE, AllReturnsQuery, HeldQuery
 from service_tui.wire.positions import PositionsQuery
 from service_tui.wire.trades import TradesQuery
 
@@ -66,7 +66,7 @@ async def read_supervision(ports: Ports, watched: PollerMemory) -> Read:
         Loaded(AgentAlertView, await _agent_alerts(ports)),
     ]
     now = ports.clock.now()
-    if not 0 <= now - watched.returns_at < RESULTS_S:
+    if watched.wants_returns and not 0 <= now - watched.returns_at < RESULTS_S:
         facts.append(Loaded(ReturnsView, await _returns(ports)))
         watched.returns_at = now
     if watched.agent_id:
@@ -98,11 +98,19 @@ async def _agent_alerts(ports: Ports) -> tuple[AgentAlertView, ...]:
 
 async def _returns(ports: Ports) -> tuple[ReturnsView, ...]:
     """What every agent made of its money; empty from a holder of an older version."""
-    try:
-        reply = await ports.client.call(DESK_RETURNS)
-    except NotFoundError:
-        return ()
-    return tuple(returns_view(body) for body in reply.answer.agents)
+    found: list[ReturnsView] = []
+    offset: int | None = 0
+    while offset is not None:
+        query = AllReturnsQuery(offset=offset, limit=RETURNS_PAGE)
+        try:
+            reply = await ports.client.call(DESK_RETURNS, query=query)
+        except NotFoundError:
+            return ()
+        found += (returns_view(body) for body in reply.answer.agents)
+        # Beyond what was asked for, or an answer without an end would never come to one.
+        after = reply.answer.next
+        offset = after if after is not None and after > offset else None
+    return tuple(found)
 
 
 async def _detail_of(ports: Ports, agent_id: str) -> AgentDetailView:

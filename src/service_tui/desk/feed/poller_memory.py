@@ -17,12 +17,13 @@ class PollerMemory:
     """Focus of the console, and facts about the service that pollers keep between readings.
 
     `needs_plain_names`: the service refused the query that reads markets of all states at once.
-    `without_queue`, `without_wallet`, `without_orders`: it has no endpoint for redemptions, for the
-    wallet, or for open orders. `ended` are positions that need no second reading. `fills`
-    is None where nobody asks for fills beside the agents. `markets` and `detail` are what was made
-    of the last answers. `wants_holdings` while somebody looks at what all agents hold,
-    `returns_at` when the returns of all agents were read. `beside_id` is the market compared with
-    the one in focus, empty for none; `beside` is what was made of its last answer.
+    `without_queue`, `without_wallet`, `without_orders`: it has no endpoint for redemptions, for
+    the wallet, or for open orders. `ended` are positions that need no second reading. `fills`
+    is None where nobody asks for fills beside the agents. `markets` and `detail` are what was
+    made of the last answers. `wants_holdings` while somebody looks at what all agents hold,
+    `wants_returns` where somebody looks at their returns, `returns_at` when the returns of all
+    agents were read. `beside_id` is the market compared with the one in focus, empty for none;
+    `beside` is what was made of its last answer.
     """
 
     market_id: str | None = None
@@ -41,6 +42,7 @@ class PollerMemory:
     agent_id: str = ""
     run_id: str = ""
     wants_holdings: bool = True
+    wants_returns: bool = True
     returns_at: float = float("-inf")
     beside_id: str = ""
     beside: LastMade[DetailView] = field(default_factory=LastMade[DetailView])

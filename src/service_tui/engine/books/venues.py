@@ -301,13 +301,13 @@ class Venues:  # noqa: PLR0904  (the aggregate: readings, one apply)
         """Cash that an agent can spend; what open buys keep is not in it."""
         return self.ledger.balance(cash_account(agent_id, venue))
 
-    def orders(self, agent_id: str, venue: Venue | None = None) -> list[Resting]:
-        """Open orders of an agent, oldest first."""
+    def orders(self, agent_id: str | None, venue: Venue | None = None) -> list[Resting]:
+        """Open orders of an agent, or of all, oldest first."""
         found = [
             order
             for book in self.books.values()
             for order in book.orders.values()
-            if order.agent_id == agent_id and venue in {None, order.venue}
+            if agent_id in {None, order.agent_id} and venue in {None, order.venue}
         ]
         return sorted(found, key=lambda order: (order.at, len(order.order_id), order.order_id))
 

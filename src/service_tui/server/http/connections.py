@@ -13,7 +13,7 @@ from asyncio.sslproto import SSLProtocol
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, suppress
 from ssl import SSLContext
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -46,6 +46,19 @@ TOO_LARGE: Final = (
     b"content-length: %d\r\nconnection: close\r\n\r\n%s"
 ) % (len(_BODY + _BODY_END), _BODY + _BODY_END)
 
+_MANY: Final = (
+    b'{"error":"this process has as many callers as it may have; nothing was sent on","fix":'
+    b'"try again in a second, keep fewer connections, or start it with a larger --callers-max",'
+    b'"retryable":true}'
+)
+TOO_MANY: Final = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n"
+    b"content-length: %d\r\nretry-after: 1\r\nconnection: close\r\n\r\n%s"
+) % (len(_MANY), _MANY)
+
+REFUSED_S: Final = 1.0
+"""ours: how long a refused caller has to read why."""
+
 
 def backlog() -> int:
     """Length of the queue of connections that the system has accepted and the program has not."""
@@ -55,7 +68,23 @@ def backlog() -> int:
 def connections_max() -> int:
     """Most connections that may be open: at most half of the descriptors of the process."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return CONNECTIONS_MAX if soft < 0 else max(CONNECTIONS_MIN, min(CONNECTIONS_MAX, soft // 2))
+    most = BoundedConnection.most
+    return most if soft < 0 else max(CONNECTIONS_MIN, min(most, soft // 2))
+
+
+def allow_connections(most: int) -> int:
+    """Let each port of this process have so many, as far as the system has descriptors for them.
+
+    Returns:
+        How many it may have.
+    """
+    BoundedConnection.most = most
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * most if hard < 0 else min(2 * most, hard)
+    if 0 <= soft < wanted:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return connections_max()
 
 
 class HeadTooLargeError(Exception):
@@ -109,7 +138,9 @@ class BoundedConnection(HttpToolsProtocol):
     not reported yet: an incomplete head, or the trailers of a body.
     """
 
+    most: ClassVar[int] = CONNECTIONS_MAX
     quiet_since: float = 0.0
+    is_refused: bool = False
     requested_at: float = 0.0
     stuck_since: float | None = None
     unread: int = 0
@@ -119,19 +150,43 @@ class BoundedConnection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Accept the connection; if there are too many, close the one with the longest silence.
 
-        The new one is closed only while all others are being answered: a client that keeps
+        The new one is refused only while all others are being answered: a client that keeps
         connections open, idle or amid a request, must not keep others from sending one.
         """
         super().connection_made(transport)
         self.quiet_since = self.loop.time()
         others = _bounded(self.connections)
         if len(others) > connections_max():
-            waiting = [one for one in others if one is not self and one.keeps_waiting()]
+            waiting = [
+                one
+                for one in others
+                if one is not self and one.keeps_waiting() and not one.is_refused
+            ]
             # Connections that never sent a request are closed before those that may send another.
-            min(waiting, key=BoundedConnection.closing_order, default=self).transport.close()
+            closed = min(waiting, key=BoundedConnection.closing_order, default=None)
+            if closed is None:
+                self._refuse_caller(len(others))
+            else:
+                closed.transport.close()
+
+    def _refuse_caller(self, count: int) -> None:
+        """Answer that there are too many, whatever the caller sends; nothing of it is read.
+
+        It stays open for a moment, as a caller that is still sending would lose the answer; more
+        than a few of such are closed at once.
+        """
+        self.is_refused = True
+        self.transport.write(TOO_MANY)
+        if count > connections_max() + backlog():
+            self.transport.close()
+        else:
+            self.loop.call_later(REFUSED_S, self.transport.close)
 
     def data_received(self, data: bytes) -> None:
         """Parse the bytes; refuse a head that exceeds its bound."""
+        if self.is_refused:
+            self.transport.close()
+            return
         self.unread += len(data)
         super().data_received(data)
         if self.unread > HEAD_MAX and not self.transport.is_closing():

@@ -52,11 +52,11 @@ async def venue_past(world_store: WorldStore, criteria: History, venue: Venue) -
 
 
 async def rows_of(
-    world_store: WorldStore, agent: Agent, past: Sequence[Past]
+    world_store: WorldStore, agent: Agent | None, past: Sequence[Past]
 ) -> tuple[TradeRow, ...]:
-    """Rows of the history, with the fate of each order."""
-    world = world_store.world
-    resting = {order.order_id: order for order in world.venues.orders(agent.agent_id)}
+    """Rows of the history of an agent, or of all, with the fate of each order."""
+    world, agent_id = world_store.world, None if agent is None else agent.agent_id
+    resting = {order.order_id: order for order in world.venues.orders(agent_id)}
     gone = [
         one
         for one in past
@@ -65,7 +65,7 @@ async def rows_of(
     ends: dict[str, OrderEnded] = {}
     if gone:
         since = min(one.at for one in gone)
-        ends = await world_store.ends(agent.agent_id, {one.order_id for one in gone}, since)
+        ends = await world_store.ends(agent_id, {one.order_id for one in gone}, since)
     over = await world_store.past.heads({
         one.market_id for one in past if not isinstance(one, WalletLinked)
     })

@@ -56,8 +56,8 @@ ROLES_OF_FIELDS: Final = {
 agents; what a supervisor has suspended a trader does not readmit, and plans are the owner's."""
 
 
-def agent_row(request: RequestContext, agent: Agent) -> DeskAgentBody:
-    """One agent as its operator sees it."""
+def agent_row(request: RequestContext, agent: Agent, own_id: str) -> DeskAgentBody:
+    """One agent as its operator sees it; `own_id` is the agent of the operator's console."""
     world, settings = request.world, agent.settings
     cash, equity = world.cash(agent), world.equity(agent)
     return DeskAgentBody(
@@ -84,7 +84,7 @@ def agent_row(request: RequestContext, agent: Agent) -> DeskAgentBody:
         created_at=moment(agent.created_at),
         sdk_version=agent.sdk_version,
         wallet=settings.wallet,
-        is_own=agent.agent_id == request.service.own_agent(request.person),
+        is_own=agent.agent_id == own_id,
         wins=agent.win_count,
         losses=agent.loss_count,
         spent_today=decimal(agent.spent_today(request.now)),
@@ -133,7 +133,9 @@ def _named(request: RequestContext) -> Agent:
 
 async def list_agents(request: RequestContext) -> DeskAgentsBody:
     """All agents, in the order of their registration."""
-    rows = tuple(agent_row(request, agent) for agent in request.world.agents.values())
+    # Once: it is looked for among all agents.
+    own_id = request.service.own_agent(request.person)
+    rows = tuple(agent_row(request, agent, own_id) for agent in request.world.agents.values())
     return DeskAgentsBody(agents=rows, account=account_body(request))
 
 
@@ -166,7 +168,7 @@ async def patch_agent(request: RequestContext) -> DeskAgentBody:
     if changes:
         events += request.world.change(agent, changes, request.now)
     await request.write(events)
-    return agent_row(request, _named(request))
+    return agent_row(request, _named(request), request.service.own_agent(request.person))
 
 
 def _retirement(
@@ -197,7 +199,7 @@ async def claim_agent(request: RequestContext) -> DeskAgentBody:
     agent = _named(request)
     _check_claim(request, agent)
     await request.write(owned(request.world, agent, request.operator.name, request.now))
-    return agent_row(request, _named(request))
+    return agent_row(request, _named(request), request.service.own_agent(request.person))
 
 
 def _check_claim(request: RequestContext, agent: Agent) -> None:

@@ -47,6 +47,30 @@ async def outcomes(request: RequestContext) -> OutcomesBody:
 
 def weighed(query: OutcomesQuery, past: Sequence[Past]) -> OutcomesBody:
     """What an agent's past comes to, from a moment on and for a skill where one is named."""
+    traded, closings = _since(query, past)
+    by_venue = {venue: _of_venue(venue, traded, closings) for venue in Venue}
+    closed = {one.venue for one in closings}
+    return OutcomesBody(
+        **dict(by_venue[query.venue]),
+        skill=query.skill,
+        since=query.since,
+        venue=query.venue,
+        pnl_by_venue={venue.value: by_venue[venue].pnl for venue in Venue if venue in closed},
+        by_venue={venue.value: one for venue, one in by_venue.items()},
+    )
+
+
+def weighed_by_venue(query: OutcomesQuery, past: Sequence[Past]) -> dict[str, VenueOutcomesBody]:
+    """What an agent's past comes to from a moment on, on each venue where it traded or closed."""
+    traded, closings = _since(query, past)
+    active = {one.venue for one in (*traded, *closings)}
+    return {venue.value: _of_venue(venue, traded, closings) for venue in Venue if venue in active}
+
+
+def _since(
+    query: OutcomesQuery, past: Sequence[Past]
+) -> tuple[Sequence[AgentFill], Sequence[Closing]]:
+    """What was traded and closed of the past that is asked for."""
     since = timestamp(query.since) if query.since else 0.0
     found = in_one_form(past)
     books = books_of(found, apart=query.skill is not None)
@@ -62,26 +86,15 @@ def weighed(query: OutcomesQuery, past: Sequence[Past]) -> OutcomesBody:
         for one in books.closings
         if one.at >= since and (query.skill is None or one.skill == query.skill)
     ]
-    by_venue = {
-        venue: _figures(
-            [one for one in traded if one.venue is venue],
-            [one for one in closings if one.venue is venue],
-        )
-        for venue in Venue
-    }
-    closed = {one.venue for one in closings}
-    return OutcomesBody(
-        **dict(by_venue[query.venue]),
-        skill=query.skill,
-        since=query.since,
-        venue=query.venue,
-        pnl_by_venue={venue.value: by_venue[venue].pnl for venue in Venue if venue in closed},
-        by_venue={venue.value: one for venue, one in by_venue.items()},
-    )
+    return traded, closings
 
 
-def _figures(traded: Sequence[AgentFill], closings: Sequence[Closing]) -> VenueOutcomesBody:
+def _of_venue(
+    venue: Venue, all_traded: Sequence[AgentFill], all_closings: Sequence[Closing]
+) -> VenueOutcomesBody:
     """The sums of one venue, in its own money."""
+    traded = [one for one in all_traded if one.venue is venue]
+    closings = [one for one in all_closings if one.venue is venue]
     settled = [one for one in closings if one.settled]
     return VenueOutcomesBody(
         # An order that was met in several parts is one trade.

@@ -1,6 +1,7 @@
 """SQLite as its writer uses it."""
 
 import sqlite3
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from service_tui.storage.db.presence import Presence
@@ -24,6 +25,11 @@ class SqlitePort:
     def in_transaction(self) -> bool:
         """True while a transaction is open; a full disk may have rolled it back."""
         return self.connection.in_transaction
+
+    def attempt(self, parts: Iterator[Sequence[Callable[[sqlite3.Connection], object]]]) -> bool:
+        """False: statements in this process wait for nothing."""
+        del parts
+        return False
 
     def begin(self) -> None:
         """Begin a transaction that writes."""

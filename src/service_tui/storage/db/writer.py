@@ -1,6 +1,7 @@
 """The one writing thread: writes that wait at the same time share one commit.
 
-A work is a function of the connection that neither begins nor ends a transaction; its future is
+A work is a function of the connection that neither begins nor ends a transaction, and may be run
+again after a rollback; its future is
 done only after the COMMIT is on disk. What differs between databases is the writer's `Port`.
 """
 
@@ -8,7 +9,7 @@ import asyncio
 import concurrent.futures
 import os
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
@@ -88,6 +89,15 @@ class Port(Protocol[C_co]):
     @property
     def in_transaction(self) -> bool:
         """True while a transaction is open: what it wrote can be taken back in part."""
+        ...
+
+    def attempt(self, parts: Iterator[Sequence[Callable[[C_co], object]]]) -> bool:
+        """Begin a transaction and run all works in it, each part in as few round trips as can be.
+
+        Returns:
+            False if that is not possible, or if anything was refused: then no transaction is open,
+            nothing was written, and the works are to be run one by one, each with its own error.
+        """
         ...
 
     def begin(self) -> None:
@@ -236,15 +246,33 @@ class Writer(Generic[C]):
         queue = self._queue
         while (job := queue.get()) is not None:
             group = [job]
-            while len(group) < GROUP_MAX and not queue.empty():
-                job = queue.get_nowait()
-                if job is None:
-                    # Closing: this group is the last one.
-                    queue.put(None)
-                    break
-                group.append(job)
+            self._join(group)
             self._write(group)
             _settle(group)
+
+    def _join(self, group: list[_Waiting[C]]) -> None:
+        """Take what waits into a group."""
+        while len(group) < GROUP_MAX and not self._queue.empty():
+            job = self._queue.get_nowait()
+            if job is None:
+                # Closing: this group is the last one.
+                self._queue.put(None)
+                break
+            group.append(job)
+
+    def _parts(self, group: list[_Waiting[C]]) -> Iterator[Sequence[Callable[[C], object]]]:
+        """The works of a group, then of those that joined it meanwhile: one commit for both.
+
+        The first work of a crowd would else have a commit of its own, for which the crowd waits.
+
+        Yields:
+            Works.
+        """
+        yield [job.run for job in group]
+        count = len(group)
+        self._join(group)
+        if len(group) > count:
+            yield [job.run for job in group[count:]]
 
     def _write(self, group: list[_Waiting[C]]) -> None:
         """Run one transaction; True if a damaged page was met in it."""
@@ -259,8 +287,9 @@ class Writer(Generic[C]):
         port = self._port
         is_committing = False
         try:
-            port.begin()
-            self._run_group(group)
+            if not port.attempt(self._parts(group)):
+                port.begin()
+                self._run_group(group)
             is_committing = any(job.error is None for job in group)
             port.execute("COMMIT" if is_committing else "ROLLBACK")
             # After the commit, so that whatever is acknowledged was in the file under its name.

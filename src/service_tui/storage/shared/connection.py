@@ -6,8 +6,8 @@ transaction once another process leads.
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, cast
 from urllib.parse import urlsplit
@@ -20,8 +20,8 @@ from psycopg.types.string import StrDumper
 
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.errors import NotLeadingError, as_shared_error, shared_error
-from service_tui.storage.shared.statements import translated
-from service_tui.storage.world_database import Rows
+from service_tui.storage.shared.statements import as_json, inserting_all, translated
+from service_tui.storage.world_database import LateConnection, Rows
 
 Raw = psycopg.Connection[tuple[object, ...]]
 
@@ -210,18 +210,84 @@ def session_of(raw: Raw) -> int:
     return 0 if row is None else cast("int", row[0])
 
 
-class SharedConnection:
+class _LateRows:
+    """The result of a statement that was sent; whoever looks at it waits for it."""
+
+    def __init__(self, rows: Rows, pipeline: psycopg.Pipeline) -> None:
+        self._rows = rows
+        self._pipeline = pipeline
+        self.fetchone = rows.fetchone
+        self.fetchall = rows.fetchall
+
+    @property
+    def rowcount(self) -> int:
+        if self._rows.rowcount < 0:
+            self._pipeline.sync()
+        return self._rows.rowcount
+
+
+class SharedConnection(LateConnection):
     """Runs statements in SQLite's dialect on PostgreSQL; the leader's writes go through it."""
 
     def __init__(self, raw: Raw) -> None:
         self._raw = raw
+        self._pipeline: psycopg.Pipeline | None = None
+        self._checks: list[Callable[[], None]] = []
+        self._unsent: tuple[str, list[Mapping[str, object]]] = ("", [])
 
     def execute(self, statement: str, parameters: Mapping[str, object] | None = None, /) -> Rows:
         """Run one statement."""
-        return self._raw.execute(translated(statement), parameters or {})  # pyright: ignore[reportArgumentType, reportCallIssue] - text of ours
+        self._send()
+        rows: Rows = self._raw.execute(translated(statement), parameters or {})  # pyright: ignore[reportArgumentType, reportCallIssue, reportAssignmentType] - text of ours
+        return rows if self._pipeline is None else _LateRows(rows, self._pipeline)
+
+    def check_later(self, rows: Rows, check: Callable[[Rows], None]) -> None:
+        """Give a result to a check: now, or once all statements of `together` have theirs."""
+        if self._pipeline is None:
+            check(rows)
+        else:
+            self._checks.append(lambda: check(rows))
+
+    @contextmanager
+    def together(self) -> Generator[None]:
+        """Send statements without waiting for results, unless one is looked at.
+
+        An error of a statement keeps all later ones from being run, and is raised at the end at the
+        latest; then the results are given to the checks.
+        """
+        self._checks, self.written_to = [], None
+        try:
+            with self._raw.pipeline() as pipeline:
+                self._pipeline = pipeline
+                yield
+                self._send()
+        finally:
+            self._pipeline, self.written_to = None, None
+            self._unsent = ("", [])
+        for check in self._checks:
+            check()
 
     def executemany(self, statement: str, rows: Iterable[Mapping[str, object]], /) -> None:
         """Run one statement for each of the rows, without waiting between them."""
+        if self._pipeline is None:
+            self._run_for_each(statement, rows)
+            return
+        if self._unsent[0] != statement:
+            self._send()
+            self._unsent = (statement, [])
+        self._unsent[1].extend(rows)
+
+    def _send(self) -> None:
+        """Send the rows that were put aside, as one statement where that can be."""
+        (statement, rows), self._unsent = self._unsent, ("", [])
+        at_once = inserting_all(statement) if len(rows) > 1 else None
+        text = None if at_once is None else as_json(rows)
+        if at_once is not None and text is not None:
+            self._raw.execute(at_once, [text])  # pyright: ignore[reportArgumentType, reportCallIssue] - text of ours
+        elif rows:
+            self._run_for_each(statement, rows)
+
+    def _run_for_each(self, statement: str, rows: Iterable[Mapping[str, object]]) -> None:
         with self._raw.cursor() as cursor:
             cursor.executemany(translated(statement), rows)  # pyright: ignore[reportArgumentType] - text of ours
 
@@ -243,9 +309,10 @@ class SharedPort:
         self.connection = SharedConnection(raw)
         raw.execute(f"SET service_tui.epoch = '{epoch:d}'".encode())
         # The row stays locked until the end of the transaction: a new leader waits for that.
-        self._begin = (
-            f"BEGIN; SELECT 1 FROM world WHERE epoch = {epoch:d} FOR NO KEY UPDATE"  # noqa: S608 - a number
-        ).encode()
+        led = f"SELECT 1 FROM world WHERE epoch = {epoch:d} FOR NO KEY UPDATE"  # noqa: S608 - a number
+        self._begin = f"BEGIN; {led}".encode()
+        # An error on the server, so that of a former leader no statement after it is run.
+        self._led_or_error = f"SELECT 1 / count(*) FROM ({led}) AS led".encode()  # noqa: S608 - as above
 
     @property
     def in_transaction(self) -> bool:
@@ -254,6 +321,36 @@ class SharedPort:
             TransactionStatus.INTRANS,
             TransactionStatus.INERROR,
         }
+
+    def attempt(self, parts: Iterator[Sequence[Callable[[SharedConnection], object]]]) -> bool:
+        """Run works in a transaction of this epoch, a part in one round trip where none needs more.
+
+        Returns:
+            False if a statement, a check or a work refused, or another process leads: all is
+            rolled back.
+
+        Raises:
+            psycopg.Error: the connection is lost; nothing was committed.
+        """
+        try:
+            with self.connection.together():
+                self._raw.execute(b"BEGIN")
+                self._raw.execute(self._led_or_error)
+                self._run(next(parts, ()))
+            for works in parts:
+                with self.connection.together():
+                    self._run(works)
+        except Exception:
+            # Run one by one, each work meets its own error once more.
+            if self._raw.closed:
+                raise
+            self._raw.execute(b"ROLLBACK")
+            return False
+        return True
+
+    def _run(self, works: Sequence[Callable[[SharedConnection], object]]) -> None:
+        for work in works:
+            work(self.connection)
 
     def begin(self) -> None:
         """Begin a transaction of this epoch.

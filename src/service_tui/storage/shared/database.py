@@ -3,20 +3,19 @@
 import asyncio
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg.rows import tuple_row
-from sqlalchemy import Engine, QueuePool, create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session
 
 from service_tui.storage.db.writer import Work, Writer
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.connection import (
-    Raw,
     SharedConnection,
     SharedPort,
     WorldPlace,
@@ -26,8 +25,8 @@ from service_tui.storage.shared.connection import (
 from service_tui.storage.shared.errors import NotLeadingError, as_shared_error, shared_error
 from service_tui.storage.shared.feed import CommitNotifier
 from service_tui.storage.shared.leadership import Leadership
+from service_tui.storage.shared.sharing import SharedConnections, reading_engine
 from service_tui.storage.shared.statements import translated
-from service_tui.storage.world_database import READERS_MAX
 
 T = TypeVar("T")
 
@@ -39,13 +38,22 @@ class SharedDatabase:
         place: the world.
         leadership: of this process, which leads it; None: it only reads.
         path: a file name in the folder that is this process's own.
+        shared: connections of all worlds of this process; without them it has its own.
     """
 
-    def __init__(self, place: WorldPlace, leadership: Leadership | None, path: Path) -> None:
+    def __init__(
+        self,
+        place: WorldPlace,
+        leadership: Leadership | None,
+        path: Path,
+        shared: SharedConnections | None = None,
+    ) -> None:
         self.path = path
+        self._shared = shared
         self._place = place
         self._leadership = leadership
-        self._engine = _reading_engine(place)
+        # Of shared readers nothing is opened here.
+        self._engine = reading_engine(place)
         self._readers = self._engine.pool
         self._changing = Lock()
         self._is_closed = False
@@ -89,6 +97,10 @@ class SharedDatabase:
     def reader(self) -> Generator[Session]:
         """A session that sees one moment of the database and cannot write; keep it short."""
         try:
+            if self._shared is not None:
+                with self._shared.session(self._place) as session:
+                    yield session
+                return
             with Session(self._engine) as session:
                 yield session
         except DBAPIError as error:
@@ -149,36 +161,20 @@ class SharedDatabase:
         raw = connect(self._place, "writer")
         try:
             leadership.note_writer(session_of(raw))
-            notifier = self._notifier = CommitNotifier(self._place)
             with as_shared_error():
-                return Writer(SharedPort(raw, epoch, notifier.notify))
+                return Writer(SharedPort(raw, epoch, self._new_notifier()))
         except StorageError:
             raw.close()
             raise
+
+    def _new_notifier(self) -> Callable[[], None]:
+        """What wakes the followers after a commit."""
+        if self._shared is not None:
+            return partial(self._shared.notify, self._place)
+        self._notifier = CommitNotifier(self._place)
+        return self._notifier.notify
 
     def _end_notifier(self) -> None:
         notifier, self._notifier = self._notifier, None
         if notifier is not None:
             notifier.close()
-
-
-def _reading_engine(place: WorldPlace) -> Engine:
-    """Engine for SQLModel's sessions; connects at first use."""
-
-    def connected() -> Raw:
-        raw = connect(place, "reader")
-        # Every SELECT of a session sees the same moment.
-        raw.autocommit = False
-        raw.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        raw.read_only = True
-        return raw
-
-    creator: Callable[[], Any] = connected
-    return create_engine(
-        "postgresql+psycopg://",
-        creator=creator,
-        poolclass=QueuePool,
-        pool_size=READERS_MAX,
-        max_overflow=0,
-        pool_pre_ping=True,
-    )

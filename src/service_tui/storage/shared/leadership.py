@@ -12,10 +12,12 @@ from threading import Lock
 from typing import Final, cast
 
 import psycopg
+from psycopg import sql
 
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.connection import Connect, Raw, WorldPlace, connect
 from service_tui.storage.shared.errors import NotLeadingError, as_shared_error
+from service_tui.storage.shared.sharing import SharedConnections
 
 BEAT_S: Final = 0.4
 """How often a leader shows that it works."""
@@ -26,6 +28,14 @@ SILENT_S: Final = 2.0
 CERTAIN_S: Final = 1.4
 """A leader that has not beaten for so long answers nothing: it may be replaced soon."""
 
+
+IDLE_S: Final = 3.0
+"""How long a process that follows keeps the connection by which it last tried for the lead."""
+
+_LEADER: Final = (
+    "SELECT world.epoch, holder, address, "
+    "extract(epoch FROM clock_timestamp() - beat.at)::float8, operator_hash FROM world, beat"
+)
 
 OPERATORS_MAX: Final = 16
 """# ours: operator's keys of one world; each process brings that of its folder."""
@@ -61,7 +71,11 @@ class Leadership:
         monotonic: Callable[[], float],
         *,
         connect: Connect = connect,
+        shared: SharedConnections | None = None,
     ) -> None:
+        # With `shared` a process that does not try for the lead holds no connection for it.
+        self._shared = shared
+        self._tried_at = float("-inf")
         self._connect = connect
         self._place = place
         self._holder = holder
@@ -84,7 +98,7 @@ class Leadership:
         Raises:
             StorageError: the database does not answer.
         """
-        begun = self._monotonic()
+        begun = self._tried_at = self._monotonic()
         with self._call():
             raw = self._connection()
             with raw.transaction():
@@ -163,13 +177,7 @@ class Leadership:
             StorageError: the database does not answer.
         """
         with self._call():
-            epoch, holder, address, silent_s, hashes = _one(
-                self._connection(),
-                "SELECT world.epoch, holder, address, "
-                "extract(epoch FROM clock_timestamp() - beat.at)::float8, "
-                "operator_hash FROM world, beat",
-                [],
-            )
+            epoch, holder, address, silent_s, hashes = self._named()
         found = Leader(
             cast("int", epoch),
             str(holder),
@@ -178,6 +186,14 @@ class Leadership:
             _hashes(hashes),
         )
         return found if found.epoch else None
+
+    def _named(self) -> tuple[object, ...]:
+        if self._shared is None or self.epoch is not None:
+            return _one(self._connection(), _LEADER, [])
+        if self._monotonic() - self._tried_at > IDLE_S and self._raw is not None:
+            self._raw.close()
+        row = self._shared.watch(self._place, sql.SQL(_LEADER))
+        return row or _one(self._connection(), _LEADER, [])
 
     def end_silent(self) -> None:
         """Have the server end the connections of a leader that was silent for too long."""
