@@ -40,7 +40,8 @@ from service_tui.clock import Clock, SystemClock
 from service_tui.terms import Side
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoint import OF_ALL_AGENTS, Endpoint
+from service_tui.wire.endpoints.fleet import DESK_HOLDINGS
 from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, REGISTER, SETTINGS
 from service_tui.wire.markets import MarketsQuery
 from service_tui.wire.trades import TradeRequest
@@ -220,6 +221,28 @@ async def test_a_strange_answer_is_named(step: Step, why: str) -> None:
     error, _ = await failure_of(step, MARKETS)
     assert why in str(error)
     assert "GET /api/sdk/markets" in str(error)
+
+
+HOLDING = {
+    "agent_id": "a", "agent_name": "a", "market_id": "m", "question": "Q" * 300, "category": "c",
+    "venue": "sim", "side": "yes", "shares": 1.5, "cost_basis": 1.0, "mark_price": 0.5,
+    "mark_value": 0.75, "exit_value": 0.7, "resolves_at": None,
+}  # fmt: skip
+
+
+async def test_a_list_of_all_agents_of_one_moment_may_be_many_megabytes() -> None:
+    text = json.dumps({
+        "holdings": [HOLDING] * 12_000, "orders": [], "world_at": "2026-01-01T00:00:00Z"
+    })  # fmt: skip
+    assert len(text) > 3 * BODY_MAX
+    async with scripted(said(text)) as service, open_client(service.url) as client:
+        reply = await client.call(DESK_HOLDINGS)
+    assert len(reply.answer.holdings) == 12_000
+
+
+async def test_a_list_of_all_agents_without_an_end_is_refused() -> None:
+    error, _ = await failure_of(said(b" " * (OF_ALL_AGENTS * BODY_MAX + 1)), DESK_HOLDINGS)
+    assert f"larger than {OF_ALL_AGENTS * BODY_MAX:,} bytes" in str(error)
 
 
 def test_only_a_read_without_an_answer_is_harmless_and_says_when_to_come_back() -> None:

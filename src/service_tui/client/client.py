@@ -500,7 +500,7 @@ class Client:
             async with asyncio.timeout(left_s):
                 response = await self._transport.handle_async_request(pending.request)
                 try:
-                    raw = await _bounded(response)
+                    raw = await _bounded(response, pending.endpoint.room * BODY_MAX)
                 finally:
                     await response.aclose()
         except HeldBackError as error:
@@ -550,12 +550,12 @@ class Client:
         return line(masked.decode("utf-8", "replace")) or type(error).__name__
 
 
-async def _bounded(response: httpx.Response) -> bytes:
-    """Body as received; reading stops soon after `BODY_MAX`."""
+async def _bounded(response: httpx.Response, size_max: int = BODY_MAX) -> bytes:
+    """Body as received; reading stops soon after so many bytes."""
     raw = bytearray()
     async for chunk in response.aiter_raw():
         raw += chunk
-        if len(raw) > BODY_MAX:
+        if len(raw) > size_max:
             break
     return bytes(raw)
 
@@ -576,12 +576,13 @@ def _reply_of(
     coding = raw_answer.headers.get("content-encoding", "identity").strip().lower()
     if coding != "identity":
         return unreadable(f"the answer is packed as '{line(coding, 20)}', unasked", pending.called)
-    if len(raw_answer.raw) > BODY_MAX:
-        return unreadable(f"the answer is larger than {BODY_MAX:,} bytes", pending.called)
+    room = pending.endpoint.room
+    if len(raw_answer.raw) > room * BODY_MAX:
+        return unreadable(f"the answer is larger than {room * BODY_MAX:,} bytes", pending.called)
     try:
         # Only reads are repeated; a write's answer may hold a key.
         decoded = same.decode if pending.called.reads else decode
-        answer, dropped = decoded(pending.endpoint.answers, raw_answer.raw)
+        answer, dropped = decoded(pending.endpoint.answers, raw_answer.raw, room=room)
     except NotProtocolError as error:
         why = str(error)
     else:

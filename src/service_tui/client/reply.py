@@ -65,8 +65,8 @@ class NotProtocolError(Exception):
     """The bytes are no valid answer of this type; the text contains no value of it."""
 
 
-def decode(answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
-    """Decode an answer.
+def decode(answers: type[Answer], raw: bytes, *, room: int = 1) -> tuple[Answer, int]:
+    """Decode an answer; `room` is how many times the usual number of values it may hold.
 
     Returns:
         The answer, and how many of its rows were left out as invalid.
@@ -74,7 +74,7 @@ def decode(answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
     Raises:
         NotProtocolError: not JSON, too many values, or another shape.
     """
-    if raw.count(b"{") > OBJECTS_MAX or raw.count(b",") > VALUES_MAX:
+    if raw.count(b"{") > room * OBJECTS_MAX or raw.count(b",") > room * VALUES_MAX:
         raise NotProtocolError("the answer holds too many values")
     # Errors of pydantic repeat what was sent, which may be a key: none is ever chained.
     answer, _ = _validated(answers, raw)
@@ -107,7 +107,7 @@ class SameAnswers:
     def __init__(self) -> None:
         self._kept: dict[tuple[type, bytes], tuple[WireModel, int]] = {}
 
-    def decode(self, answers: type[Answer], raw: bytes) -> tuple[Answer, int]:
+    def decode(self, answers: type[Answer], raw: bytes, *, room: int = 1) -> tuple[Answer, int]:
         """Decode an answer, or return the last one if the bytes are the same.
 
         Returns:
@@ -121,7 +121,7 @@ class SameAnswers:
         if kept is not None and isinstance(kept[0], answers):
             self._kept[key] = kept
             return kept[0], kept[1]
-        decoded = decode(answers, raw)
+        decoded = decode(answers, raw, room=room)
         if len(raw) >= SAME_LEAST:
             self._kept[key] = decoded
             while len(self._kept) > SAME_MOST:

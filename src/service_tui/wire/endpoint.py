@@ -9,6 +9,9 @@ from service_tui.wire.base import WireModel
 SDK: Final = "/api/sdk"
 DESK: Final = "/api/desk"
 
+OF_ALL_AGENTS: Final = 8
+"""Times the usual bounds of an answer about every agent of a desk: some thousands of agents."""
+
 Answer = TypeVar("Answer", bound=WireModel)
 Answer_co = TypeVar("Answer_co", bound=WireModel, covariant=True)
 
@@ -27,6 +30,8 @@ class Endpoint(Generic[Answer_co]):
     here to say in a plain sentence that this service has no such thing; 0 for every other.
     A POST that is `bodyless` has no payload by the reference: without a body and with an empty one
     it is carried out as with `{}`. Source: decisions, "Payload none".
+    `room` is how many times the usual bounds its answer may be: ours, of the desk's own lists that
+    are of one moment, and so of one answer, however many agents there are.
     """
 
     method: str
@@ -44,6 +49,7 @@ class Endpoint(Generic[Answer_co]):
     price: int = 0
     refuses: int = 0
     bodyless: bool = False
+    room: int = 1
 
     @property
     def operator(self) -> bool:

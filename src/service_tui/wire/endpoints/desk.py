@@ -7,7 +7,7 @@ from typing import Final
 
 from service_tui.terms import PersonRole
 from service_tui.wire import desk, events, halt, reactor, world
-from service_tui.wire.endpoint import DESK, Endpoint
+from service_tui.wire.endpoint import DESK, OF_ALL_AGENTS, Endpoint
 
 WORLD = Endpoint(
     "GET", f"{DESK}/world", world.WorldBody, role=PersonRole.OBSERVER, summary="The offline world"
@@ -37,7 +37,12 @@ TAPE = Endpoint(
     summary="Chart, news and trades of one market",
 )
 DESK_AGENTS = Endpoint(
-    "GET", f"{DESK}/agents", desk.DeskAgentsBody, role=PersonRole.OBSERVER, summary="All agents"
+    "GET",
+    f"{DESK}/agents",
+    desk.DeskAgentsBody,
+    role=PersonRole.OBSERVER,
+    summary="All agents",
+    room=OF_ALL_AGENTS,
 )
 DESK_PATCH_AGENT = Endpoint(
     "PATCH",

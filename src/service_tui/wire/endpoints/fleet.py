@@ -17,7 +17,7 @@ from service_tui.wire import (
     positions,
     trades,
 )
-from service_tui.wire.endpoint import DESK, SDK, Endpoint
+from service_tui.wire.endpoint import DESK, OF_ALL_AGENTS, SDK, Endpoint
 
 PENDING_TRADES = Endpoint(
     "GET",
@@ -176,6 +176,7 @@ DESK_HOLDINGS = Endpoint(
     holdings.HoldingsBody,
     role=PersonRole.OBSERVER,
     summary="What all agents hold, with its stops and the open orders",
+    room=OF_ALL_AGENTS,
 )
 
 # ours: the spec lets an agent alone set the stops of what it holds.
