@@ -1,10 +1,11 @@
 """The wheel and the sdist, installed as a person installs them, and the console opened.
 
-    python tests/installed.py [pip|pipx|uv|newest|lowest]...
+    python tests/installed.py [pip|core|pipx|uv|newest|lowest]...
 
 Builds both, installs each into an empty environment by the named tools (pip without one), opens the
-console in a terminal of its own, waits for its first screen, and leaves by `q`. `newest` takes the
-newest of every library, `lowest` the oldest that pyproject.toml allows, by uv, and the wheel alone.
+console in a terminal of its own, waits for its first screen, and leaves by `q`. `core` takes no
+extra, every other way all of them. `newest` takes the newest of every library, `lowest` the oldest
+that pyproject.toml allows, by uv; these three take the wheel alone.
 A tool that is not on the machine fails the run. Nothing of the checkout can be imported meanwhile.
 """
 
@@ -43,10 +44,20 @@ def clean() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
-def by_pip(package: Path, folder: Path, *options: str) -> Path:
+def whole(package: Path) -> str:
+    """A package with every extra, as each tool takes it."""
+    return f"service-tui[all] @ {package.as_uri()}"
+
+
+def by_pip(package: Path, folder: Path, *options: str, light: bool = False) -> Path:
     run(sys.executable, "-m", "venv", folder)
-    run(folder / "bin" / "python", "-m", "pip", "install", "-q", *options, package)
+    wanted = package if light else whole(package)
+    run(folder / "bin" / "python", "-m", "pip", "install", "-q", *options, wanted)
     return folder / "bin" / "service-tui"
+
+
+def by_core(package: Path, folder: Path) -> Path:
+    return by_pip(package, folder, light=True)
 
 
 def by_newest(package: Path, folder: Path) -> Path:
@@ -55,25 +66,26 @@ def by_newest(package: Path, folder: Path) -> Path:
 
 def by_pipx(package: Path, folder: Path) -> Path:
     places = {"PIPX_HOME": str(folder), "PIPX_BIN_DIR": str(folder / "bin")}
-    run("pipx", "install", "--quiet", "--python", sys.executable, package, **places)
+    run("pipx", "install", "--quiet", "--python", sys.executable, whole(package), **places)
     return folder / "bin" / "service-tui"
 
 
 def by_uv(package: Path, folder: Path) -> Path:
     places = {"UV_TOOL_DIR": str(folder), "UV_TOOL_BIN_DIR": str(folder / "bin")}
-    run("uv", "tool", "install", "--quiet", "--python", sys.executable, package, **places)
+    run("uv", "tool", "install", "--quiet", "--python", sys.executable, whole(package), **places)
     return folder / "bin" / "service-tui"
 
 
 def by_lowest(package: Path, folder: Path) -> Path:
     run("uv", "venv", "--quiet", "--python", sys.executable, folder)
     lowest = ("--resolution", "lowest-direct", "--python", folder / "bin" / "python")
-    run("uv", "pip", "install", "--quiet", *lowest, package)
+    run("uv", "pip", "install", "--quiet", *lowest, whole(package))
     return folder / "bin" / "service-tui"
 
 
 WAYS: Mapping[str, Callable[[Path, Path], Path]] = {
     "pip": by_pip,
+    "core": by_core,
     "pipx": by_pipx,
     "uv": by_uv,
     "newest": by_newest,
@@ -145,7 +157,7 @@ def main() -> int:
         )
         wheel, sdist = next(packages.glob("*.whl")), next(packages.glob("*.tar.gz"))
         for way in ways:
-            for package in (wheel,) if way in {"newest", "lowest"} else (wheel, sdist):
+            for package in (wheel,) if way in {"core", "newest", "lowest"} else (wheel, sdist):
                 began = time.monotonic()
                 place = folder / f"{way}{package.suffix}"
                 program = WAYS[way](package, place)

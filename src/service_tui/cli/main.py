@@ -146,14 +146,24 @@ def run(
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001  (the outermost door: places, never values)
-        from service_tui.console.shell import fatal  # noqa: PLC0415
-
-        fatal.log_fault(error)
-        print_error(f"{fatal.report(error, log_path)}\n")
-        return BUG
+        return _failed(error, log_path)
     finally:
         gc.enable()
     return code
+
+
+def _failed(error: Exception, log_path: str) -> int:
+    """Say which extra is missing, else that the program has a fault."""
+    from service_tui.extras import missing_extra  # noqa: PLC0415
+
+    if missing := missing_extra(error):
+        print_error(f"service-tui: {missing}\n")
+        return CANNOT
+    from service_tui.console.shell import fatal  # noqa: PLC0415
+
+    fatal.log_fault(error)
+    print_error(f"{fatal.report(error, log_path)}\n")
+    return BUG
 
 
 def is_plain(arguments: argparse.Namespace, *, is_page: bool) -> bool:

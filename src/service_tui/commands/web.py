@@ -18,8 +18,10 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+# First: where its extra is missing, it is named, and not the one of aiohttp.
+from textual_serve.server import Server  # isort: skip
+
 from aiohttp import web
-from textual_serve.server import Server
 
 from service_tui.app.closed import explain_closed_desk
 from service_tui.app.options import Options

@@ -12,6 +12,7 @@ from typing import Final, cast
 
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
+from service_tui.extras import missing_extra
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +27,11 @@ def fault_text(error: BaseException) -> str:
     """A fault as it may be shown: its kind and its place, never a value.
 
     Returns:
-        One sentence. Of a group, that of its first fault.
+        One sentence. Of a group, that of its first fault; of a library that is not installed, how
+        to install it.
     """
+    if missing := missing_extra(error):
+        return missing
     first = _first(error)
     frames = traceback.extract_tb(first.__traceback__)
     own = [frame for frame in frames if "service_tui" in frame.filename] or frames

@@ -8,6 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from service_tui.extras import needs
 from service_tui.histories.formats import MORE_TABLES, MORE_WORDS, Format, format_of, source_of
 from service_tui.histories.json_formats import NO_SENSE, read_json
 from service_tui.histories.staging import READ_SHARE, ImportCounts, OnProgress, understand, write
@@ -28,8 +29,6 @@ THREADS: Final = 2
 
 TABLES_OF: Final = frozenset({".csv", ".parquet"})
 READ: Final = TABLES_OF | {".json"}
-
-NEEDS: Final = "history import needs DuckDB: pip install 'service-tui[history]'"
 
 
 class ImportReport(NamedTuple):
@@ -61,7 +60,7 @@ def import_history(
     try:
         duckdb = importlib.import_module("duckdb")
     except ImportError as error:
-        raise HistoryError(NEEDS) from error
+        raise HistoryError(needs("history")) from error
     path = history_path(folder, name)
     files = list(_files(paths))
     if not files:
