@@ -12,7 +12,6 @@ from typing import Final, cast
 
 from service_tui.desk.facts import Noticed
 from service_tui.desk.ports import Ports
-from service_tui.extras import missing_extra
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +29,8 @@ def fault_text(error: BaseException) -> str:
         One sentence. Of a group, that of its first fault; of a library that is not installed, how
         to install it.
     """
+    from service_tui.extras import missing_extra  # noqa: PLC0415 - only after a fault
+
     if missing := missing_extra(error):
         return missing
     first = _first(error)
