@@ -453,7 +453,7 @@ class World:  # noqa: PLR0904  (the aggregate: commands, readings, one apply)
             market = self.markets[trade.market_id]
             self.ledger.transfer(CROWD, market.account, trade.cost)
             market.move(trade.side, trade.shares)
-            if event.closed:
+            if event.closed and market.listing.origin is None:
                 # One move stands for many trades that were not listed: it is left out of the tape.
                 continue
             market.count_volume(event.world_at, trade.cost)

@@ -51,6 +51,23 @@ def test_two_worlds_with_one_past_are_the_same_until_their_futures_part(
     assert run_to(worlds[0], PARTS + 3 * DAY) != run_to(worlds[1], PARTS + 3 * DAY)
 
 
+def test_the_volume_of_a_day_is_no_larger_after_the_desk_was_closed(tmp_path: Path) -> None:
+    opened, closed = (begun(write(tmp_path / name, 3, 4)) for name in ("open", "closed"))
+    for world in (opened, closed):
+        run_to(world, BEGIN + 3 * DAY, speed=3_600)
+    at = opened.at
+    for second in range(1, 49):
+        advance(opened, Timestamp(at + second))
+    # A closed desk crosses the time that has passed in one move.
+    advance(closed, Timestamp(at + 48 * HOUR))
+    assert closed.world_at == opened.world_at
+    volumes = [
+        sum(market.volume_24h(world.world_at) for market in world.markets.values())
+        for world in (opened, closed)
+    ]
+    assert 0 < volumes[1] <= volumes[0]
+
+
 def test_the_crowd_keeps_the_price_where_it_was_recorded(tmp_path: Path) -> None:
     world = begun(write(tmp_path, 3, 4))
     run_to(world, PARTS, speed=3_600)

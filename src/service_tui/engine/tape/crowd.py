@@ -140,7 +140,12 @@ def intentions(
 
 
 def turnover(listing: Listing) -> float:
-    """What the crowd trades in a market, $SIM a second, on average and roughly."""
+    """What the crowd trades in a market, $SIM a second, on average and roughly.
+
+    Of a recorded one 0: there it only follows the price, and those trades are counted themselves.
+    """
+    if listing.origin is not None:
+        return 0.0
     lot = min(_NOISE_MEDIAN * math.exp(_NOISE_SPREAD**2 / 2), _LOT_B_MAX * listing.b / ONE)
     return _fashion(listing) * lot
 
