@@ -49,7 +49,7 @@ def real(**other: object) -> of_trading.PlaceTrade:
 
 
 SAID: list[tuple[Command, str, str]] = [
-    (of_agents.SetLeash("a", "heron", LeashMode.AUTO), "leash", "leash heron: auto"),
+    (of_agents.SetLeash("a", "heron", LeashMode.AUTO), "leash", "permissions of heron: auto"),
     (of_agents.ApproveTrade("h", "buy YES"), "approve", "approve: buy YES"),
     (of_agents.RefuseTrade("h", "buy YES", "no"), "refuse", "refuse: buy YES"),
     (of_agents.WatchAgent("a-1"), "watch", "watch a-1"),

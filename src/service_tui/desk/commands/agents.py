@@ -41,10 +41,10 @@ class SetLeash(Command):
         """Describe the command in plain English."""
         who = agent_with(self.name, self.skill_slug)
         if self.mode is None:
-            return f"remove the leash of {who}"
+            return f"permissions of {who}: free"
         budget = "" if self.budget is None else f", {decimal(self.budget):,.2f} a day"
         above = f" above {decimal(self.threshold):,.2f}" if self.mode is LeashMode.ASK else ""
-        return f"leash {who}: {self.mode.value}{above}{budget}"
+        return f"permissions of {who}: {self.mode.value}{above}{budget}"
 
 
 @dataclass(frozen=True, slots=True)

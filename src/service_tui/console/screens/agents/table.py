@@ -278,7 +278,9 @@ _CURVE_SPAN: Final = 0.002
 def known_returns(agent: AgentView, view: ViewContext) -> ReturnsView:
     """What an agent made of its money until now; without figures before they are read."""
     known = view.state.supervision.returns_of(agent.agent_id)
-    return ReturnsView(agent.agent_id) if known is None else known.brought_to(agent.equity, view.now)
+    return (
+        ReturnsView(agent.agent_id) if known is None else known.brought_to(agent.equity, view.now)
+    )
 
 
 def _in_percent(fraction: float | None) -> float | None:

@@ -115,13 +115,13 @@ def log_table(wall: str) -> TableSpec[ActionView]:
             Column("what", "what", 11, lambda row, _: event_text(row), lambda one, _: one.what),
             Column(
                 "kind",
-                "of",
+                "source",
                 12,
                 lambda one, _: Text(formats.plain(one.kind, 40).plain, "muted"),
                 lambda one, _: one.kind,
                 tier=120,
             ),
-            Column("words", "words", 20, lambda one, view: words(one, view.state), flex=True),
+            Column("words", "details", 20, lambda one, view: words(one, view.state), flex=True),
             Column(
                 "hash", "hash", 8, lambda one, _: Text(one.hash[:8], "muted"), tier=160, glows=False
             ),

@@ -22,6 +22,7 @@ SIGNS: Final = {
     MomentKind.FILL: ("●", "profit"),
     MomentKind.PAYOUT: ("◉", "profit"),
     MomentKind.ORDER: ("→", "accent"),
+    MomentKind.COMMAND: ("▪", "muted"),
     MomentKind.REFUSED: ("✗", "loss"),
     MomentKind.UNKNOWN: ("?", "breach"),
     MomentKind.APPROVAL: ("◆", "warn"),
