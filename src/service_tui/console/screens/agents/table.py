@@ -500,6 +500,8 @@ TRADES: Final[tuple[Column[FillView], ...]] = (
         12,
         lambda fill, _: formats.plain(fill.agent_name, 40),
         sort_key=lambda fill, _: fill.agent_name.casefold(),
+        wide=(110, 17),
+        fits=True,
     ),
     Column("did", "action", 8, lambda fill, _: _did_text(fill)),
     Column(
