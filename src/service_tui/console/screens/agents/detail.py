@@ -443,7 +443,7 @@ def _trade_line(trade_view: ReasonedTradeView, view: ViewContext) -> Text:
         formats.moment_of(trade.at, view.now),
         f"  {trade.did} {trade.side.value.upper()} ",
         *_paid_for(trade, view),
-        formats.plain(trade.question, 80),
+        formats.plain(short_question(trade.question), 120),
     )
     why = "  ".join(filter(None, (trade.reasoning, _signals(trade_view))))
     return head.append(f"\n  {formats.plain(why, 240)}", "muted") if why else head

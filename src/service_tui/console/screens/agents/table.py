@@ -461,6 +461,8 @@ AGENTS: Final = TableSpec[AgentView](
             lambda agent, view: _last_word(agent, view) or Text(formats.NOT_KNOWN, "muted"),
             sort_key=_last_word,
             tier=156,
+            wide=(200, 24),
+            fits=True,
         ),
         Column(
             "last",
