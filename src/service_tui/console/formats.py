@@ -42,6 +42,11 @@ def outcome_ink(outcome: Outcome) -> str:
     return "muted" if outcome.winner is None else outcome.winner.value
 
 
+def skill_name(slug: str, *, is_own: bool) -> str:
+    """The skill of a trade; an agent's that names none, or the person's own by hand."""
+    return plain(slug, 30).plain or ("by hand" if is_own else "no skill named")
+
+
 def money(amount: Micros | None, *, masked: bool = False) -> Text:
     """An amount with two decimals and thousands apart, without unit: the header has it."""
     return _amount(amount, _grouped(amount or 0), masked=masked)

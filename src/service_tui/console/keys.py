@@ -247,7 +247,7 @@ KEYS: Final[tuple[KeyBinding, ...]] = (
         ("f9",),
         "halt",
         "halt",
-        "Block all buys at once, from anywhere; then sell all or resume",
+        "Stop all buys at once, from anywhere; then sell all or resume",
         footer=True,
         priority=True,
     ),

@@ -1,7 +1,7 @@
 """Collects everything that happened from the state: each thing once, the newest first. Pure."""
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
@@ -34,6 +34,7 @@ class MomentKind(StrEnum):
     FILL = "fill"
     PAYOUT = "payout"
     ORDER = "order"
+    COMMAND = "command"
     REFUSED = "refused"
     UNKNOWN = "unknown"
     APPROVAL = "approval"
@@ -91,8 +92,8 @@ RESOLVED_MAX: Final = 200
 """ours: more is in the lists of fills and in the log, which can be searched there."""
 
 _OF_LOG: Final = {
-    LogEvent.INTENT.value: MomentKind.ORDER,
-    LogEvent.RESULT.value: MomentKind.ORDER,
+    LogEvent.INTENT.value: MomentKind.COMMAND,
+    LogEvent.RESULT.value: MomentKind.COMMAND,
     LogEvent.ORDER.value: MomentKind.ORDER,
     LogEvent.REFUSAL.value: MomentKind.REFUSED,
     LogEvent.UNKNOWN.value: MomentKind.UNKNOWN,
@@ -101,7 +102,10 @@ _OF_LOG: Final = {
     LogEvent.RUN.value: MomentKind.AGENT,
     LogEvent.AGENT.value: MomentKind.AGENT,
 }
-"""Kinds of the entries of the log."""
+"""Kinds of the entries of the log, unless they are of an order."""
+
+_ORDERS: Final = frozenset({"trade", "exit", "exit all", "set", "cancel", "give up"})
+"""Kinds of the commands that send an order, or take one back."""
 
 _ELSEWHERE: Final = frozenset({
     LogEvent.TRADE.value, LogEvent.RISK.value, LogEvent.CONFIRMED.value,
@@ -114,6 +118,9 @@ REGISTERED: Final = "agent_registered"
 
 TOGETHER_S: Final = 60.0
 """ours: agents that are registered within this time of each other are one row."""
+
+ANSWER_S: Final = 10.0
+"""ours: the answer to a command that repeats its words comes within this time."""
 
 SAME_S: Final = 3.0
 """ours: an own order is done at its fill; the log writes it down within this time."""
@@ -240,12 +247,27 @@ def _logged(state: DeskState) -> Iterator[MomentView]:
     """Commands, refusals, approvals and programs; without what fills and alerts tell already."""
     own = "" if state.account is None else state.account.agent_id
     untold = sorted((f for f in state.fills if f.agent_id == own), key=lambda fill: fill.at)
-    for entry in without_reported_orders(state.log.entries):
+    for entry in _without_answered(without_reported_orders(state.log.entries)):
         if entry.what in _ELSEWHERE:
             continue
         if entry.kind != REGISTERED and not (_is_fill(entry) and _takes_fill(entry, untold)):
             yield _entry(entry)
     yield from _registered(state)
+
+
+def _without_answered(entries: Sequence[ActionView]) -> Iterator[ActionView]:
+    """The entries, newest first, without each command whose answer repeats its words."""
+    answered: dict[str, Timestamp] = {}
+    for entry in entries:
+        said = entry.words.casefold()
+        if entry.what == LogEvent.RESULT.value:
+            answered[said] = entry.at
+        elif (
+            entry.what == LogEvent.INTENT.value
+            and 0 <= answered.pop(said, Timestamp(-ANSWER_S)) - entry.at <= ANSWER_S
+        ):
+            continue
+        yield entry
 
 
 def _registered(state: DeskState) -> Iterator[MomentView]:
@@ -286,11 +308,17 @@ def _takes_fill(entry: ActionView, fills: list[FillView]) -> bool:
     return False
 
 
+def _kind_of(entry: ActionView) -> MomentKind:
+    kind = _OF_LOG.get(entry.what, MomentKind.LOG)
+    is_order = kind is MomentKind.COMMAND and entry.kind in _ORDERS
+    return MomentKind.ORDER if is_order else kind
+
+
 def _entry(entry: ActionView) -> MomentView:
     return MomentView(
         f"log {entry.number}",
         entry.at,
-        _OF_LOG.get(entry.what, MomentKind.LOG),
+        _kind_of(entry),
         entry.words,
         who=entry.who,
         market_id=entry.market,

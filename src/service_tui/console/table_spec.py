@@ -342,7 +342,13 @@ def date_column(
 
 
 def word_column(
-    name: str, title: str, width: int, word: Callable[[Row], str], *, tier: int = 0
+    name: str,
+    title: str,
+    width: int,
+    word: Callable[[Row], str],
+    *,
+    tier: int = 0,
+    wide: tuple[int, int] | None = None,
 ) -> Column[Row]:
     """A word or a few, sorted by themselves; no wider than they are."""
     return Column(
@@ -352,6 +358,7 @@ def word_column(
         lambda row, _: formats.plain(word(row)),
         sort_key=lambda row, _: word(row),
         tier=tier,
+        wide=wide,
         of_row=True,
         fits=True,
     )

@@ -414,3 +414,15 @@ async def test_a_trade_that_follows_takes_a_key_only_to_unlock_it(
         assert (t.focused, "Approve this trade?" in t.text) == (focus, True)
         await t.press("f4", *"no", "f4")
         assert [(one.pending_id, one.reason) for one in t.returned] == [(trade.pending_id, "no")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("words", "is_long"), [("it rains. ", False), ("it rains. " * 300, True)])
+async def test_the_key_that_reads_on_is_named_where_there_is_more(
+    words: str,
+    is_long: bool,  # noqa: FBT001
+) -> None:
+    async with running(waiting(pending_trade_of(reasoning=words)), size=(120, 40)) as seen:
+        await seen.press("ampersand")
+        await seen.until(lambda: ("PgDn read on" in screen_text(seen)) is is_long)
+        assert "F4 refuse" in screen_text(seen)

@@ -7,9 +7,9 @@ import pytest
 
 from kit.console.doors import running
 from kit.samples.desk import NOW
-from kit.samples.fleet import leash_of, result_of
+from kit.samples.fleet import leash_of
 from kit.samples.report import PASTS, PLAIN, STATE
-from service_tui.console.forms.report import Report, _skill, report_text
+from service_tui.console.forms.report import Report, report_text
 from service_tui.desk.commands.agents import ReadDay
 from service_tui.terms import Venue
 from service_tui.units import ONE, Micros
@@ -59,10 +59,22 @@ def test_play_money_and_real_money_have_lines_and_sums_of_their_own() -> None:
 
 
 def test_a_skill_has_its_trades_its_result_and_the_share_of_those_that_won() -> None:
-    assert _skill(result_of(), masked=False).plain == "143 trades, +61.40, 59% won"
-    none_ended = result_of(trades_count=1, wins=0, losses=0)
-    assert _skill(none_ended, masked=False).plain == "1 trade, +61.40"
-    assert "61.40" not in _skill(result_of(), masked=True).plain
+    lines = report_text(STATE, NOW, first="a-2").plain.split("\n")
+    assert "mean-reversion +1.00 $SIM  2 trades, won 1 of 1 closed" in lines
+    assert "best           +1.00 $SIM  sell NO: Marlow Vale council passes the…" in lines
+
+
+def test_what_names_no_skill_is_by_hand_for_a_person() -> None:
+    pasts = tuple(
+        replace(past, trades=tuple(replace(one, skill_slug="") for one in past.trades))
+        for past in PASTS
+    )
+    state = replace(STATE, supervision=replace(STATE.supervision, pasts=pasts))
+    text = report_text(state, NOW).plain
+    own, _, others = text.partition("\n\nheron\n")
+    assert "by hand        +3.00 $SIM  2 trades" in own
+    assert "no skill named +1.00 $SIM  2 trades" in others
+    assert "by hand" not in others
 
 
 def test_amounts_are_masked() -> None:

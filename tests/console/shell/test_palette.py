@@ -215,3 +215,12 @@ async def test_a_market_is_found_by_what_looks_like_it_and_by_its_address(typed:
         assert scores == sorted(scores, reverse=True)
         rain[1].command()
         await seen.until(lambda: seen.app.front.current_row() == "m-3")
+
+
+@pytest.mark.slow
+async def test_who_looks_for_stop_finds_the_halt() -> None:
+    async with running(STATE, first="portfolio", size=(120, 40)) as seen:
+        await seen.press("ctrl+p", *"stop")
+        await seen.until(lambda: "Stop all buys at once" in seen.text)
+        (line,) = (line for line in seen.lines if "Stop all buys at once" in line)
+        assert line.split()[1:3] == ["F9", "halt"]

@@ -849,3 +849,19 @@ async def test_a_journal_that_is_acted_on_holds_its_row_while_it_is_looked_at() 
         app.table.look_away()
         app.table.show((Row("n4", "now", 0.5), NEWEST, second, first, *rows(3)))
         assert app.table.highlighted() == second
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "line"),
+    [
+        ("insufficient balance: 1,204.50 of it", 26, "insufficient balance:…     "[:26]),
+        ("bought 51.20 NO at 0.412 for 21.09", 30, "bought 51.20 NO at 0.412 for… "[:30]),
+        ("bought 51.20 NO at 0.412 for 21.09", 34, "bought 51.20 NO at 0.412 for 21.09"),
+        ("0x72f5aa00bb11cc22dd33ee44ff5566", 26, "0x72f5aa00bb11cc22dd33ee4…"),
+        ("Lumen trades above", 10, "Lumen tra…"),
+    ],
+)
+def test_a_sentence_is_cut_at_a_word_so_that_no_number_is_halved(
+    text: str, width: int, line: str
+) -> None:
+    assert fitted_line(text, width) == line

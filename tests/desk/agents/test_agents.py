@@ -208,14 +208,20 @@ async def test_a_trade_of_the_own_agent_elsewhere_is_looked_at_at_once(tmp_path:
 @pytest.mark.parametrize(
     ("command", "text"),
     [
-        (SetLeash("a", NAME, None), "remove the leash of heron"),
-        (SetLeash("a", NAME, LeashMode.OBSERVE), "leash heron: observe"),
-        (SetLeash("a", NAME, LeashMode.ASK, Micros(500_000)), "leash heron: ask above 0.50"),
+        (SetLeash("a", NAME, None), "permissions of heron: free"),
+        (SetLeash("a", NAME, LeashMode.OBSERVE), "permissions of heron: observe"),
+        (
+            SetLeash("a", NAME, LeashMode.ASK, Micros(500_000)),
+            "permissions of heron: ask above 0.50",
+        ),
         (
             SetLeash("a", NAME, LeashMode.AUTO, Micros(500_000), budget=Micros(1_234_560_000)),
-            "leash heron: auto, 1,234.56 a day",
+            "permissions of heron: auto, 1,234.56 a day",
         ),
-        (SetLeash("a", NAME, LeashMode.AUTO, budget=Micros(0)), "leash heron: auto, 0.00 a day"),
+        (
+            SetLeash("a", NAME, LeashMode.AUTO, budget=Micros(0)),
+            "permissions of heron: auto, 0.00 a day",
+        ),
         (ApproveTrade("h", "buy YES"), "approve: buy YES"),
         (ApproveTrade("h", "buy YES", Micros(2_500_000)), "approve for 2.50: buy YES"),
         (ApproveTrade("h", "buy YES", not_above=0.47), "approve not above 0.47: buy YES"),

@@ -69,7 +69,7 @@ async def test_a_leash_is_set_with_all_that_was_ordered() -> None:
         mode=LeashMode.ASK, skill_slug="gauge", threshold=2.5, daily_budget=40.0, wait_s=90
     )
     assert on.asked == [Asked(DESK_SET_LEASH, {"agent_id": "a-2"}, body)]
-    assert on.words == [("good", "leash heron with gauge: ask above 2.50, 40.00 a day")]
+    assert on.words == [("good", "permissions of heron with gauge: ask above 2.50, 40.00 a day")]
     assert on.woken == AFTER
 
 
@@ -92,7 +92,7 @@ async def test_more_freedom_lets_nothing_go_that_waits_and_says_so() -> None:
     pending = (pending_trade_of("h1"), pending_trade_of("h2", agent_id="a-3"))
     on.state = replace(on.state, supervision=SupervisionView(pending_trades=pending))
     await carry_out(SetLeash("a-2", "heron", LeashMode.AUTO), on.ports)
-    assert on.words == [("good", "leash heron: auto; 1 trade needs approval")]
+    assert on.words == [("good", "permissions of heron: auto; 1 trade needs approval")]
 
 
 async def test_an_approval_goes_out_at_the_size_that_was_given() -> None:

@@ -49,7 +49,7 @@ def real(**other: object) -> of_trading.PlaceTrade:
 
 
 SAID: list[tuple[Command, str, str]] = [
-    (of_agents.SetLeash("a", "heron", LeashMode.AUTO), "leash", "leash heron: auto"),
+    (of_agents.SetLeash("a", "heron", LeashMode.AUTO), "leash", "permissions of heron: auto"),
     (of_agents.ApproveTrade("h", "buy YES"), "approve", "approve: buy YES"),
     (of_agents.RefuseTrade("h", "buy YES", "no"), "refuse", "refuse: buy YES"),
     (of_agents.WatchAgent("a-1"), "watch", "watch a-1"),
@@ -90,7 +90,7 @@ SAID: list[tuple[Command, str, str]] = [
         "remove the alert on heron: silent for 30 min",
     ),
     (of_agents.PauseAll(paused=True), "agents", "pause all agents"),
-    (of_agents.StartSkill("gauge", Pace.LOOP), "skill", "run gauge loop as a new agent"),
+    (of_agents.StartSkill("gauge", Pace.LOOP), "skill", "run gauge without pause as a new agent"),
     (of_agents.StopSkill("r1"), "skill", "stop r1"),
     (of_agents.StopSkill("r1", "gauge"), "skill", "stop gauge"),
     (of_agents.RestartSkill("r1"), "skill", "restart r1"),

@@ -169,9 +169,9 @@ def event(kind: str, seq: int = 7, **parts: Any) -> EventBody:
          ("heron", LogEvent.AGENT, "agent_changed", "heron changed: active, pro, key, limits")),
         (event("risk_alert", risk_alert=RiskAlertPart(**ALERT)),
          ("desk", LogEvent.RISK, "alert",
-          f"stop loss triggered, no {MARKET} at 0.1235 (alert al-1)")),
+          f"stop loss triggered, NO {MARKET} at 0.1235 (alert al-1)")),
         (event("monitor", monitor=MonitorPart(**MONITOR)),
-         ("desk", LogEvent.RISK, "monitor", f"monitor set: no {MARKET}")),
+         ("desk", LogEvent.RISK, "monitor", f"monitor set: NO {MARKET}")),
         (event("experiment", experiment=ExperimentPart(
             id="e", agent_id="a-2", agent_name="heron", skill_slug="ebb", experiment_number=4,
             segment=1, state="keep")),

@@ -128,10 +128,10 @@ def result_of(slug: str = "mean-reversion", **other: Any) -> SkillResultView:
 
 
 def returns_of(agent_id: str = "a-2", **other: Any) -> ReturnsView:
-    """What an agent made of its money: from a tenth above down to its equity, day by day."""
+    """What an agent made of its money, hour by hour until now; that of heron ends at its equity."""
     today = int(NOW // 86_400)
     curve = tuple(
-        (Timestamp(NOW - 3_600 * (20 - place)), Micros((9_000 + 40 * place) * ONE))
+        (Timestamp(NOW - 3_600 * (19 - place)), Micros(8_320_895_866 - 40 * (19 - place) * ONE))
         for place in range(20)
     )
     given: dict[str, Any] = {

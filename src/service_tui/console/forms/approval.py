@@ -88,7 +88,8 @@ class ApprovalForm(Form[Decision]):
     AUTO_FOCUS = "#approval-amount, #form-set"
 
     heading: ClassVar[str] = "Approve this trade?"
-    hint: ClassVar[str] = "{approval.refuse} refuse  {approval.more} read on"
+    hint: ClassVar[str] = "{approval.refuse} refuse"
+    more_hint: ClassVar[str] = "{approval.more} read on"
     set_word: ClassVar[str] = "approve"
     cancel_word: ClassVar[str] = "later"
     body = ("form-question", "approval-why")

@@ -90,6 +90,8 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     """The title of the frame."""
 
     hint: ClassVar[str] = "enter sets, {form.cancel} cancels"
+    more_hint: ClassVar[str] = ""
+    """Added to the hint while the body has more lines than fit."""
 
     body: tuple[Part, ...] = ()
     """The lines between the frame and the buttons, from top to bottom."""
@@ -156,7 +158,7 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
         """Show the present values."""
         frame = self.query_one("#form")
         frame.border_title = content(Text(f" {self.heading} "))
-        frame.border_subtitle = content(Text(f" {with_keys(self.hint)} "))
+        self._show_hint(has_more=False)
         for line in self.query(PlainInput):
             line.cursor_blink = False
             self._at_first[line.id or ""] = line.value
@@ -333,6 +335,16 @@ class Form(Dialog[Result | None], Generic[Result]):  # noqa: PLR0904 - a base: o
     def _make_room(self) -> None:
         if self.is_attached and not self.is_done:
             make_room(self.query_one("#form"), self.query_one("#form-body"))
+
+            body = self.query_one("#form-body")
+            self.call_after_refresh(lambda: self._show_hint(has_more=body.max_scroll_y > 0))
+
+    def _show_hint(self, *, has_more: bool) -> None:
+        hint = f"{self.hint}  {self.more_hint}" if has_more and self.more_hint else self.hint
+        subtitle = content(Text(f" {with_keys(hint)} "))
+        frame = self.query_one("#form")
+        if frame.border_subtitle != subtitle:
+            frame.border_subtitle = subtitle
 
     def _see(self, result: Result) -> None:
         self._seen = result

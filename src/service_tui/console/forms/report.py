@@ -1,6 +1,7 @@
 """The day of every agent on one page: its trades, their result, and its refusals."""
 
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import Final
 
 from rich.text import Text
@@ -10,6 +11,7 @@ from service_tui.console.figures import section
 from service_tui.console.forms.page import Page
 from service_tui.console.freshness import NOT_YET, is_private
 from service_tui.console.keys import cap
+from service_tui.console.questions import side_question
 from service_tui.desk.audit.report import DayReport, MoneyDay, day_reports, known_pasts, totals
 from service_tui.desk.audit.report_rows import ALL, REASONS_MAX
 from service_tui.desk.slices.agents import ReasonedTradeView, SkillResultView
@@ -21,8 +23,8 @@ _NAME: Final = 14
 _WIDTHS: Final = (7, 11, 5, 11, 6, 11)
 """Cells of the columns: money, the day's P&L, buys, bought, sales, sold."""
 
-_LABEL: Final = 13
-_QUESTION: Final = 38
+_LABEL: Final = 15
+_QUESTION: Final = 36
 """Letters of a question that stay on its line."""
 
 
@@ -114,7 +116,10 @@ def _about(report: DayReport, *, masked: bool) -> Text:
     if report.problem:
         rows.append(("no data", formats.plain(report.problem, 200)))
     else:
-        rows += [row for day in report.monies for row in _of_money(day, masked=masked)]
+        is_own = report.agent.is_own
+        rows += [
+            row for day in report.monies for row in _of_money(day, masked=masked, is_own=is_own)
+        ]
     if report.decisions or report.waiting:
         decisions = [f"{count} {word}" for word, count in sorted(report.decisions.items())]
         rows.append(("approvals", Text(", ".join([*decisions, f"{report.waiting} pending"]))))
@@ -133,36 +138,38 @@ def _about(report: DayReport, *, masked: bool) -> Text:
     return Text("\n").join(lines)
 
 
-def _of_money(day: MoneyDay, *, masked: bool) -> list[tuple[str, Text]]:
+def _of_money(day: MoneyDay, *, masked: bool, is_own: bool) -> list[tuple[str, Text]]:
     """The result in one currency, with its best and worst trade, and by skill."""
-    rows = [("realized", formats.pnl(day.realized, masked=masked))]
+    unit = (f" {day.money}", "muted")
+    rows = [("realized", Text.assemble(formats.pnl(day.realized, masked=masked), unit))]
     if day.payouts:
         paid = formats.money(day.paid, masked=masked)
-        rows.append(("payouts", Text.assemble(f"{day.payouts:,} for ", paid)))
+        rows.append(("payouts", Text.assemble(f"{day.payouts:,} for ", paid, unit)))
     rows += [
-        (label, _trade(trade, masked=masked))
+        (label, Text.assemble(formats.pnl(trade.trade.pnl, masked=masked), unit, _trade(trade)))
         for label, trade in (("best", day.best), ("worst", day.worst))
         if trade is not None
     ]
     rows += [
-        (skill.skill_slug or "no skill named", _skill(skill, masked=masked)) for skill in day.skills
+        (
+            formats.skill_name(skill.skill_slug, is_own=is_own),
+            Text.assemble(formats.pnl(skill.pnl, masked=masked), unit, _skill(skill)),
+        )
+        for skill in day.skills
     ]
-    return [(label, Text.assemble(value, (f"  {day.money}", "muted"))) for label, value in rows]
+    return rows
 
 
-def _trade(trade_view: ReasonedTradeView, *, masked: bool) -> Text:
+def _trade(trade_view: ReasonedTradeView) -> str:
     trade = trade_view.trade
-    side = trade.side.value.upper()
-    question = formats.plain(trade.question, _QUESTION).plain
-    return Text.assemble(formats.pnl(trade.pnl, masked=masked), f"  {trade.did} {side} {question}")
+    question = shorten(side_question(trade.side, trade.question), _QUESTION, placeholder="…")
+    return f"  {trade.did} {question}"
 
 
-def _skill(skill: SkillResultView, *, masked: bool) -> Text:
-    pnl = formats.pnl(skill.pnl, masked=masked)
-    line = Text.assemble(f"{counted(skill.trades_count, 'trade')}, ", pnl)
-    if skill.win_rate is not None:
-        line.append(f", {skill.win_rate:.0%} won")
-    return line
+def _skill(skill: SkillResultView) -> str:
+    decided = skill.wins + skill.losses
+    won = f", won {skill.wins:,} of {decided:,} closed" if decided else ""
+    return f"  {counted(skill.trades_count, 'trade')}{won}"
 
 
 def _leash(report: DayReport, *, masked: bool) -> Text:

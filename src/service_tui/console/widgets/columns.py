@@ -27,6 +27,12 @@ TABLE_MAX: Final = 140
 _NAME_WHOLE: Final = 72
 """Cells in which a name is whole, as a rule."""
 
+SENTENCE_WHOLE: Final = 120
+"""Cells in which a sentence is whole, as a rule."""
+
+_SENTENCE_MIN: Final = 24
+"""Cells from which a text is cut at the end of a word, if one is near."""
+
 FLEX_LEFT_MIN: Final = 8
 """Narrowest useful cut of the flexible column, when a table is squeezed below all its tiers."""
 
@@ -66,6 +72,7 @@ class Column(Generic[Row_contra]):
         wide: least width of the table from which the column is wider, and its cells then.
         of_row: the cell depends on the row and on masking alone: it is laid out once a row.
         fits: as wide as its longest cell so far, at most `width`: the flexible one has the rest.
+        whole: cells that the flexible column takes even where the table is wide enough for the eye.
     """
 
     id: str
@@ -84,6 +91,7 @@ class Column(Generic[Row_contra]):
     wide: tuple[int, int] | None = None
     of_row: bool = False
     fits: bool = False
+    whole: int = _NAME_WHOLE
 
     def width_in(self, table: int, longest: int | None = None) -> int:
         """The cells that the column needs in a table of a width.
@@ -203,7 +211,7 @@ def placed(
     least = 0 if flexible is None else flexible.width_in(table, known.get(flexible.id))
     # No further than the eye follows a row from its name to the figures at its end; but a name
     # that is cut has what room there is.
-    enough = max(text or 0, _NAME_WHOLE) - least
+    enough = max(text or 0, _NAME_WHOLE if flexible is None else flexible.whole) - least
     spare = min(width - needed, max(TABLE_MAX - needed, enough, 0))
     result: list[Placed[Row]] = []
     left = GUTTER
@@ -278,7 +286,12 @@ def _needed(
 def _shortened(text: str, width: int) -> str:
     if width <= 0:
         return ""
-    kept = set_cell_size(text, width - 1).rstrip()
+    cut = set_cell_size(text, width - 1)
+    kept = cut.rstrip()
+    if width >= _SENTENCE_MIN and kept == cut and not text[len(cut)].isspace():
+        # The beginning of a word says little, that of a number something else.
+        start = kept.rfind(" ", len(kept) - _WORD_MAX)
+        kept = kept[:start].rstrip() if start > 0 else kept
     return kept + "…" + " " * (width - 1 - cell_len(kept))
 
 

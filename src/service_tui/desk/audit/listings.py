@@ -218,14 +218,14 @@ def fleet_rows(state: DeskState, now: Timestamp) -> Rows:
 
 def fleet_row(agent: AgentView, known: ReturnsView | None, now: Timestamp) -> Row:
     """An agent's figures, in $SIM; week and month are those of now, UTC."""
-    found = known or ReturnsView(agent.agent_id)
+    found = (known or ReturnsView(agent.agent_id)).brought_to(agent.equity, now)
     return {
         "agent": agent.agent_id,
         "agent_name": agent.name,
         "equity": decimal(agent.equity),
         "day_pnl": decimal(agent.day_pnl),
-        "week_pnl": None if known is None else _money(known.gained(Period.WEEK, now)),
-        "month_pnl": None if known is None else _money(known.gained(Period.MONTH, now)),
+        "week_pnl": None if known is None else _money(found.gained(Period.WEEK, now)),
+        "month_pnl": None if known is None else _money(found.gained(Period.MONTH, now)),
         "total_pnl": decimal(agent.total_pnl),
         "return": found.total_return,
         "drawdown": _part(found.drawdown),

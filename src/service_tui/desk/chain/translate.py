@@ -203,7 +203,7 @@ _DONE: Final = {"collateral": "USDC.e or pUSD in the wallet"}
 """Text of a step that is done, where it is not the service's."""
 
 _NOT: Final = {
-    "claimed": "nobody has claimed it yet",
+    "claimed": "not approved for real money",
     "linked": "no wallet linked",
     "credentials": "not created yet",
     "gas": "too little POL for gas",

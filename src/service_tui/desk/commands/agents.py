@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from service_tui.desk.command import Command
 from service_tui.desk.slices.supervision import AFTER_FIRING, Pace, alert_text
@@ -41,10 +41,10 @@ class SetLeash(Command):
         """Describe the command in plain English."""
         who = agent_with(self.name, self.skill_slug)
         if self.mode is None:
-            return f"remove the leash of {who}"
+            return f"permissions of {who}: free"
         budget = "" if self.budget is None else f", {decimal(self.budget):,.2f} a day"
         above = f" above {decimal(self.threshold):,.2f}" if self.mode is LeashMode.ASK else ""
-        return f"leash {who}: {self.mode.value}{above}{budget}"
+        return f"permissions of {who}: {self.mode.value}{above}{budget}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +239,9 @@ class PauseAll(Command):
         return "pause all agents" if self.paused else "resume all agents"
 
 
+_PACES: Final = {Pace.LOOP: "without pause", Pace.ONCE: "once"}
+
+
 @dataclass(frozen=True, slots=True)
 class StartSkill(Command):
     """Run a skill as an agent; without an `agent_id` as a new one of this name.
@@ -261,7 +264,7 @@ class StartSkill(Command):
 
     def describe(self) -> str:
         """Describe the command in plain English."""
-        how = f"every {self.every_s} s" if self.pace is Pace.EVERY else self.pace.value
+        how = f"every {self.every_s} s" if self.pace is Pace.EVERY else _PACES[self.pace]
         return f"run {self.skill_slug} {how} as {self.name or 'a new agent'}"
 
 

@@ -43,13 +43,13 @@ def actions_of(body: EventBody) -> Iterator[Acted]:
         yield Acted(agent.name, LogEvent.AGENT, body.kind, text)
     if body.risk_alert is not None:
         alert = body.risk_alert
-        at = f"{alert.side.value} {alert.market_id} at {alert.price:.4f}"
+        at = f"{alert.side.value.upper()} {alert.market_id} at {alert.price:.4f}"
         reason = str(alert.exit_reason).replace("_", " ")
         text = f"{reason} {alert.state}, {at} (alert {alert.id})"
         yield Acted(alert.agent_name, LogEvent.RISK, "alert", text)
     if body.monitor is not None:
         monitor = body.monitor
-        text = f"monitor {monitor.state}: {monitor.side.value} {monitor.market_id}"
+        text = f"monitor {monitor.state}: {monitor.side.value.upper()} {monitor.market_id}"
         yield Acted(monitor.agent_name, LogEvent.RISK, "monitor", text)
     if body.experiment is not None:
         experiment = body.experiment

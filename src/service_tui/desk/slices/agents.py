@@ -1,7 +1,7 @@
 """Views of the embedded service's agents, their trades, and keys that are shown once."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from typing import Final
@@ -283,11 +283,37 @@ class ReturnsView:
     weeks: tuple[tuple[int, Micros], ...] = ()
     months: tuple[tuple[int, Micros], ...] = ()
 
+    def brought_to(self, equity: Micros, now: Timestamp) -> "ReturnsView":
+        """The same with the equity of now, which is read more often than these figures.
+
+        Return, drawdowns and Sharpe stay as they were read.
+        """
+        if not self.curve or self.curve[-1][0] >= now:
+            return self
+        since = Micros(equity - self.curve[-1][1])
+        return replace(
+            self,
+            curve=(*self.curve, (now, equity)),
+            days=_with_gain(self.days, Period.DAY, now, since),
+            weeks=_with_gain(self.weeks, Period.WEEK, now, since),
+            months=_with_gain(self.months, Period.MONTH, now, since),
+        )
+
     def gained(self, period: Period, now: Timestamp) -> Micros:
         """What the period of now brought so far; 0 where nothing has changed in it."""
         first_day = (period.first_day(now) - EPOCH).days
         found = {Period.DAY: self.days, Period.WEEK: self.weeks, Period.MONTH: self.months}
         return dict(found[period]).get(first_day, Micros(0))
+
+
+def _with_gain(
+    known: tuple[tuple[int, Micros], ...], period: Period, now: Timestamp, since: Micros
+) -> tuple[tuple[int, Micros], ...]:
+    """Gains by period, with what came since they were read."""
+    first_day = (period.first_day(now) - EPOCH).days
+    gained = dict(known)
+    gained[first_day] = Micros(gained.get(first_day, 0) + since)
+    return tuple(gained.items())
 
 
 class AgentNeedKind(StrEnum):

@@ -59,6 +59,21 @@ def test_the_pane_has_the_figures_and_none_of_them_before_they_are_read() -> Non
     assert "Sharpe" not in describe(HERON, ViewContext.of(FLEET, NOW, 100)).plain
 
 
+def test_the_week_and_today_move_with_the_equity_beside_them() -> None:
+    """The figures of a period are read each minute, the equity each second."""
+    moved = replace(HERON, equity=Micros(HERON.equity - 20 * ONE))
+    fleet = STATE.fleet
+    assert fleet is not None
+    state = replace(STATE, fleet=replace(fleet, agents=(moved,)))
+    view = ViewContext.of(state, Timestamp(NOW + 30), 100)
+    text = describe(moved, view).plain
+    assert "this week    -8.00" in text
+    assert "this month   -27.00" in text
+    assert "+1480" in text or "+1.48k" in text
+    (row,) = fleet_rows(state, Timestamp(NOW + 30))
+    assert (row["week_pnl"], row["month_pnl"]) == (-8.0, -27.0)
+
+
 @pytest.mark.parametrize(
     ("ratio", "text"), [(1.239, "1.24"), (-0.5, "-0.50"), (5e9, None), (None, None)]
 )

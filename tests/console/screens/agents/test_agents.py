@@ -221,6 +221,20 @@ def test_the_open_positions_of_an_agent_stand_above_its_results() -> None:
     assert "No open positions." in text_of(())
 
 
+def test_a_trade_of_the_history_names_its_market_as_the_lists_do() -> None:
+    state = fleet_state()
+    detail = state.supervision.detail
+    assert detail is not None
+    first, *others = detail.trades
+    question = "Will storm Isolde strengthen to 181 km/h by 18:00 UTC on 16 January?"
+    trade = replace(first, trade=replace(first.trade, question=question))
+    told = replace(detail, trades=(trade, *others))
+    known = replace(state, supervision=replace(state.supervision, detail=told))
+    agent = replace(HERON, agent_id=detail.agent_id)
+    text = history_text(agent, ViewContext.of(known, NOW, 100)).plain
+    assert "Storm Isolde strengthens to 181 km/h by 18:00 on 16 January" in text
+
+
 def test_the_reactor_of_this_desk_has_its_own_daily_cap() -> None:
     state = reactor_state()
     config = state.reactor.config

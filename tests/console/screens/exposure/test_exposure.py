@@ -106,7 +106,7 @@ async def test_both_monies_have_rows_and_sums_of_their_own() -> None:
         assert {line.split()[-1] for line in seen.lines if line.lstrip("▌ ").startswith("NO")} >= {
             "$SIM"
         }
-        sums = line_with(seen, "all against")
+        sums = line_with(seen, "if all lose")
         assert "in $SIM" in sums
         assert "in USDC.e" in sums
         assert "both sides held in" in seen.text
@@ -178,7 +178,7 @@ async def test_everything_held_is_added_up_by_group_and_a_group_opens(grouping: 
         assert "within" in seen.text
         row = next(one for one in shown if one.key == first)
         inside = rows_inside(row, held)
-        assert f"{row.exposure.count} of " in line_with(seen, "all against")
+        assert f"{row.exposure.count} of " in line_with(seen, "if all lose")
         assert len([one for one in inside if not one.order_id]) == row.exposure.count
         await seen.press("escape")
         assert f"by {grouping}" in seen.text
@@ -230,7 +230,7 @@ async def test_a_search_finds_what_ends_soon_and_the_sums_are_those_of_the_rows(
         ]
         every = [one for one in held.holdings if one.venue is Venue.SIM]
         assert 0 < len(soon) < len(every)
-        sums = line_with(seen, "all against")
+        sums = line_with(seen, "if all lose")
         assert f"{len(soon)} of {len(every)} in $SIM" in sums
         value = sum(one.value or 0 for one in soon) / ONE
         assert f"sale value {value:,.2f}" in sums
@@ -240,9 +240,9 @@ async def test_marked_rows_are_added_up() -> None:
     async with running(STATE, size=(160, 50)) as seen:
         await on_page(seen)
         await seen.press("o", "o", "space", "space")
-        assert "2 of " in line_with(seen, "all against")
+        assert "2 of " in line_with(seen, "if all lose")
         await seen.press("escape")
-        assert " of " not in line_with(seen, "all against").partition("in $SIM")[0]
+        assert " of " not in line_with(seen, "if all lose").partition("in $SIM")[0]
 
 
 async def test_a_key_lists_all_positions_against_each_other() -> None:
@@ -364,7 +364,7 @@ async def test_the_smallest_terminal_keeps_the_answers(
         await seen.press(*lists)
         header = line_with(seen, titles[0])
         assert all(title in header for title in titles)
-        sums = line_with(seen, "all against")
+        sums = line_with(seen, "if all lose")
         assert "  24 h " in sums
 
 

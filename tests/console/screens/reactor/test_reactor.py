@@ -162,7 +162,7 @@ async def test_a_row_says_who_bought_what_and_what_the_mirror_would_cost() -> No
     async with reactor(TWO, HUGE) as view:
         text = view.text
         assert "Quiet Abacus" in text
-        for words in ("mirror", "drift", "-2.0", "0.480", "✓ mirrored", "✗ failed", "? unknown"):
+        for words in ("mirror", "moved", "-2.0", "0.480", "✓ mirrored", "✗ failed", "? unknown"):
             assert words in text
         assert "51s" in text
         assert "2 signals pending, next expires in 40s" in text
@@ -709,7 +709,7 @@ def test_the_figures_of_a_signal_are_explained_by_what_they_are_made_of() -> Non
     found = explained(bought)
     assert found["mirror, $"][1] == {"shares bought": "100.00"}
     assert found["price limit"] == ("0.510", {"source price": "0.500", "buffer": "2.00%"})
-    assert found["drift, points"] == ("+10.0", {"price now": "0.600", "source price": "0.500"})
+    assert found["moved, points"] == ("+10.0", {"price now": "0.600", "source price": "0.500"})
     assert found["P&L, $"] == (
         "+8.00",
         {

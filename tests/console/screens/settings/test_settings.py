@@ -175,7 +175,7 @@ async def test_the_row_in_focus_is_told_at_every_width(width: int) -> None:
 
 def test_every_limit_says_both_figures_what_is_used_and_when_it_starts_anew() -> None:
     text = detail("limit.day_buys")
-    for part in ("service      500", "this desk    no limit", "binds        500  service"):
+    for part in ("service      500", "this desk    no limit", "effective    500  service"):
         assert part in text
     assert "used         8 of 500  2%, 1 of it pending" in text
     assert "left         492" in text
@@ -185,7 +185,7 @@ def test_every_limit_says_both_figures_what_is_used_and_when_it_starts_anew() ->
 
 def test_a_limit_of_the_desks_own_binds_where_it_is_smaller() -> None:
     own = replace(STATE, preferences={"limits.sim_trade": str(40 * ONE)})
-    assert "binds        40.00  this desk" in detail("limit.sim_trade", own)
+    assert "effective    40.00  this desk" in detail("limit.sim_trade", own)
     assert (
         "service 500.00, this desk 40.00"
         in describe_shortly(row("limit.sim_trade", own), ViewContext.of(own, NOW)).plain

@@ -149,6 +149,27 @@ def test_an_own_order_is_told_by_its_fill_alone() -> None:
         assert kinds == {MomentKind.FILL, MomentKind.ORDER}
 
 
+def test_a_command_is_no_order_and_one_row_with_its_answer() -> None:
+    def entry(number: int, *texts: str, kind: str = "notice") -> ActionView:
+        who, what, text = texts
+        return ActionView(number, "", Timestamp(NOW - 90 + number), who, what, kind, text)
+
+    entries = (
+        entry(9, "person", "intent", "reset the breaker", kind="breaker"),
+        entry(8, "desk", "result", "World speed 10x"),
+        entry(7, "person", "intent", "World speed 10x", kind="speed"),
+        entry(4, "person", "intent", "World speed 10x", kind="speed"),
+        entry(3, "person", "intent", "sell 40.00 YES", kind="exit"),
+    )  # fmt: skip
+    rows = moments(replace(DeskState(STATE.service), log=LogView(entries=entries)))
+    assert [(row.kind, row.who, row.words) for row in rows] == [
+        (MomentKind.COMMAND, "person", "reset the breaker"),
+        (MomentKind.COMMAND, "desk", "World speed 10x"),
+        (MomentKind.COMMAND, "person", "World speed 10x"),
+        (MomentKind.ORDER, "person", "sell 40.00 YES"),
+    ]
+
+
 def test_agents_that_are_registered_together_are_one_row() -> None:
     def registered(number: int, name: str, ago_s: float) -> ActionView:
         return ActionView(

@@ -210,7 +210,7 @@ def _money(agent: AgentView, view: ViewContext) -> tuple[Figure, ...]:
         ("cash", view.money(agent.cash)),
         ("P&L", view.pnl(agent.total_pnl)),
         ("P&L today", view.pnl(agent.day_pnl)),
-        ("held", formats.count(agent.positions_count)),
+        ("positions", formats.count(agent.positions_count)),
         *(alone if agent.venues else ()),
     )
 
@@ -269,7 +269,7 @@ def _venue_money(money: VenueMoneyView, view: ViewContext) -> tuple[Figure, ...]
         *kept,
         ("P&L", view.pnl(money.total_pnl)),
         *((("to redeem", view.money(money.to_redeem)),) if money.to_redeem else ()),
-        ("held", formats.count(money.positions_count)),
+        ("positions", formats.count(money.positions_count)),
         ("open orders", formats.count(money.orders_count)),
     )
 
@@ -316,7 +316,7 @@ def _story_parts(agent: AgentView, view: ViewContext) -> Iterator[tuple[str, Tex
         return
     yield "positions", _positions_text(agent, detail.positions, view)
     if detail.results:
-        lines = [_result_lines(result, view) for result in detail.results]
+        lines = [_result_lines(one, view, is_own=agent.is_own) for one in detail.results]
         yield "results by skill", Text("\n").join(lines)
     lines = [_trade_line(trade, view) for trade in detail.trades[:_TRADES]]
     nothing = Text("No trades yet.", "muted")
@@ -380,9 +380,9 @@ def _run_line(run: SkillRunView, now: Timestamp) -> Text:
     return head
 
 
-def _result_lines(result: SkillResultView, view: ViewContext) -> Text:
+def _result_lines(result: SkillResultView, view: ViewContext, *, is_own: bool) -> Text:
     """A skill's figures: profit, share of wins, confidence and accuracy, edge."""
-    name = formats.plain(result.skill_slug or "no skill named", 30).plain
+    name = formats.skill_name(result.skill_slug, is_own=is_own)
     head = Text.assemble(
         (name, "bold"),
         ("  realized ", "muted"),
@@ -443,7 +443,7 @@ def _trade_line(trade_view: ReasonedTradeView, view: ViewContext) -> Text:
         formats.moment_of(trade.at, view.now),
         f"  {trade.did} {trade.side.value.upper()} ",
         *_paid_for(trade, view),
-        formats.plain(trade.question, 80),
+        formats.plain(short_question(trade.question), 120),
     )
     why = "  ".join(filter(None, (trade.reasoning, _signals(trade_view))))
     return head.append(f"\n  {formats.plain(why, 240)}", "muted") if why else head

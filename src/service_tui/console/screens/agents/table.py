@@ -276,8 +276,11 @@ _CURVE_SPAN: Final = 0.002
 
 
 def known_returns(agent: AgentView, view: ViewContext) -> ReturnsView:
-    """What an agent made of its money; without figures before they are read."""
-    return view.state.supervision.returns_of(agent.agent_id) or ReturnsView(agent.agent_id)
+    """What an agent made of its money until now; without figures before they are read."""
+    known = view.state.supervision.returns_of(agent.agent_id)
+    return (
+        ReturnsView(agent.agent_id) if known is None else known.brought_to(agent.equity, view.now)
+    )
 
 
 def _in_percent(fraction: float | None) -> float | None:
@@ -458,6 +461,8 @@ AGENTS: Final = TableSpec[AgentView](
             lambda agent, view: _last_word(agent, view) or Text(formats.NOT_KNOWN, "muted"),
             sort_key=_last_word,
             tier=156,
+            wide=(200, 24),
+            fits=True,
         ),
         Column(
             "last",
@@ -497,6 +502,8 @@ TRADES: Final[tuple[Column[FillView], ...]] = (
         12,
         lambda fill, _: formats.plain(fill.agent_name, 40),
         sort_key=lambda fill, _: fill.agent_name.casefold(),
+        wide=(110, 17),
+        fits=True,
     ),
     Column("did", "action", 8, lambda fill, _: _did_text(fill)),
     Column(

@@ -102,7 +102,7 @@ APPROVALS: Final = TableSpec[PendingTradeView](
     rows=lambda state: state.supervision.pending_trades,
     key=lambda trade: trade.pending_id,
     columns=(
-        word_column("agent", "agent", 14, lambda trade: trade.agent_name),
+        word_column("agent", "agent", 14, lambda trade: trade.agent_name, wide=(110, 17)),
         market_column("question", "market", 16),
         Column(
             "order",

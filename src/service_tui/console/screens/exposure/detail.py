@@ -49,14 +49,14 @@ def describe(row: ExposureRow, held: HoldingsView, found: Summary, view: ViewCon
 
 def _figures(one: Exposure, view: ViewContext) -> Iterator[Figure]:
     unit = f", {one.money}"
-    yield f"cost{unit}", view.money(one.cost)
-    yield "sale value now", view.money(one.value)
+    yield f"cost{unit}", _right(view.money(one.cost))
+    yield "sale value now", _right(view.money(one.value))
     yield "pays at worst", _with_change(one.worst, one, view)
     yield "pays at best", _with_change(one.best, one, view)
     yield "if all end YES", _with_change(one.if_yes, one, view)
     yield "if all end NO", _with_change(one.if_no, one, view)
-    yield "YES up 10 pt", view.pnl(one.after_rise)
-    yield "YES down 10 pt", view.pnl(one.after_fall)
+    yield "YES up 10 pt", _right(view.pnl(one.after_rise))
+    yield "YES down 10 pt", _right(view.pnl(one.after_fall))
 
 
 def _limited(row: GroupRow, view: ViewContext) -> Iterator[Figure]:
@@ -104,7 +104,16 @@ def _when(slot: DueSlot) -> str:
 
 
 def _with_change(paid: Micros, one: Exposure, view: ViewContext) -> Text:
-    return Text.assemble(view.money(paid), "  ", view.pnl(change(paid, one)))
+    return Text.assemble(_right(view.money(paid)), "  ", _right(view.pnl(change(paid, one))))
+
+
+def _right(amount: Text) -> Text:
+    """An amount whose decimals stand below those of the others."""
+    amount.pad_left(max(0, _AMOUNT - amount.cell_len))
+    return amount
+
+
+_AMOUNT: Final = 10
 
 
 def _position(row: HeldRow, view: ViewContext) -> Iterator[Figure]:
@@ -179,7 +188,7 @@ def sums(shown: Summary, whole: Summary, view: ViewContext) -> tuple[Bit, ...]:
         of = "" if one.count == every.get(one.money) else f" of {every.get(one.money, 0):,}"
         against = view.pnl(change(one.worst, one))
         bits.append(Bit(Text.assemble((f"{one.count:,}{of} in {one.money}", "bold")), place))
-        bits.append(Bit(Text.assemble(("all against ", "muted"), against), place))
+        bits.append(Bit(Text.assemble(("if all lose ", "muted"), against), place))
         if near is not None:
             within = view.pnl(change(near.worst, near))
             text, short = (

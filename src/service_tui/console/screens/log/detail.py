@@ -45,7 +45,9 @@ def entry_text(entry: ActionView, state: DeskState, now: Timestamp) -> Text:
         ),
         Text(words(entry, state) or "no text"),
         Text.assemble(("when".ljust(_LABEL), "muted"), when, clock, age),
-        Text.assemble(("of".ljust(_LABEL), "muted"), formats.plain(entry.kind, 60).plain or "-"),
+        Text.assemble(
+            ("source".ljust(_LABEL), "muted"), formats.plain(entry.kind, 60).plain or "-"
+        ),
         Text.assemble(("entry".ljust(_LABEL), "muted"), f"{entry.number:,}"),
         Text.assemble(("hash".ljust(_LABEL), "muted"), (entry.hash, "muted")),
     ]

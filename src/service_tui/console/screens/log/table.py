@@ -10,7 +10,7 @@ from service_tui.console.freshness import awaited, is_private
 from service_tui.console.reasons import without_amounts
 from service_tui.console.table_spec import TableSpec
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.columns import Column
+from service_tui.console.widgets.columns import SENTENCE_WHOLE, Column
 from service_tui.desk.slices.log import ActionView, LogEvent, without_reported_orders
 from service_tui.desk.state import DeskState
 from service_tui.folding import folded
@@ -110,18 +110,31 @@ def log_table(wall: str) -> TableSpec[ActionView]:
                 glows=False,
             ),
             Column(
-                "who", "who", 11, lambda one, _: formats.plain(one.who, 40), lambda one, _: one.who
+                "who",
+                "who",
+                11,
+                lambda one, _: formats.plain(one.who, 40),
+                lambda one, _: one.who,
+                wide=(110, 17),
+                fits=True,
             ),
             Column("what", "what", 11, lambda row, _: event_text(row), lambda one, _: one.what),
             Column(
                 "kind",
-                "of",
+                "source",
                 12,
                 lambda one, _: Text(formats.plain(one.kind, 40).plain, "muted"),
                 lambda one, _: one.kind,
                 tier=120,
             ),
-            Column("words", "words", 20, lambda one, view: words(one, view.state), flex=True),
+            Column(
+                "words",
+                "details",
+                20,
+                lambda one, view: words(one, view.state),
+                flex=True,
+                whole=SENTENCE_WHOLE,
+            ),
             Column(
                 "hash", "hash", 8, lambda one, _: Text(one.hash[:8], "muted"), tier=160, glows=False
             ),

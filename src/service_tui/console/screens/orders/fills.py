@@ -151,7 +151,7 @@ FILLS: Final = TableSpec[FillView](
             numeric=True,
             tier=96,
         ),
-        word_column("agent", "agent", 12, lambda fill: fill.agent_name, tier=78),
+        word_column("agent", "agent", 12, lambda fill: fill.agent_name, tier=78, wide=(110, 17)),
         word_column("skill", "skill", 12, lambda fill: fill.by, tier=159),
         Column(
             "venue",

@@ -41,7 +41,7 @@ class BlotterScreen(TableScreen[OrderRow]):
 
     across: ClassVar[str] = "-beside"
 
-    sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-beside": (120, 0)}
+    sizes: ClassVar[Mapping[str, tuple[int, int]]] = {"-beside": (150, 0)}
     """Least sizes at which the detail is beside the list; else below it."""
 
     beside: ClassVar[str] = "-beside"

@@ -17,6 +17,7 @@ from service_tui.units import Timestamp, decimal
 
 AGENT_FROM: Final = 80
 AGENT_CELLS: Final = 10
+AGENT_WIDE: Final = 17
 """Width from which the agent is a column, and its cells."""
 
 PIN: Final = "┃"
@@ -68,7 +69,7 @@ def _left(need: Need) -> Text:
 
 
 def _agent(need: Need) -> Text:
-    return formats.plain(need.agent, AGENT_CELLS)
+    return formats.plain(need.agent, AGENT_WIDE)
 
 
 def order_text(snoozed: int, muted: int) -> Text:
@@ -132,6 +133,8 @@ NEEDS: Final = TableSpec[Need](
             lambda need, _: _agent(need),
             tier=AGENT_FROM,
             glows=False,
+            wide=(110, AGENT_WIDE),
+            fits=True,
         ),
         Column(
             "verb",

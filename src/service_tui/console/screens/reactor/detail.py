@@ -10,6 +10,7 @@ from service_tui.console.forms.explain import Explanation
 from service_tui.console.freshness import on_wall
 from service_tui.console.keys import cap
 from service_tui.console.money_kind import mode_on
+from service_tui.console.questions import short_question
 from service_tui.console.reasons import without_amounts
 from service_tui.console.screens.reactor.mirror import ON_REAL_VENUE, Preview
 from service_tui.console.screens.reactor.table import (
@@ -180,7 +181,7 @@ def _waiting(view: ViewContext) -> Text:
         (f"○ {count}", "bold warn"), (", next expires in ", "warn"),
         (f"{first.left_s(now):.0f}s", "bold warn"), ": ",
         wallet_name(first.label, first.wallet, masked=view.masked), " ",
-        formats.side(first.side), " ", formats.plain(first.question, 60),
+        formats.side(first.side), ": ", formats.plain(short_question(first.question), 80),
     )  # fmt: skip
 
 
@@ -249,10 +250,10 @@ def _outcome(row: SignalView, view: ViewContext) -> Text:
 def _source(row: SignalView, view: ViewContext) -> Text:
     policy = view.state.reactor.policy_of(row.wallet)
     shown: tuple[Figure, ...] = (
-        (f"source trade {formats.unit(row.venue)}", view.money(_worth(row))),
+        (f"their trade {formats.unit(row.venue)}", view.money(_worth(row))),
         (f"at{on_wall(view.state)}", formats.clock_time(row.at)),
         ("price now", formats.price(row.price_now)),
-        ("drift", Text.assemble(drift_text(row), (" points", "muted"))),
+        ("moved", Text.assemble(drift_text(row), (" points", "muted"))),
         ("wallet", formats.address(row.wallet, masked=view.masked)),
         ("policy", Text(policy.value)),
         ("transaction", formats.address(row.tx_hash, masked=view.masked)),
@@ -301,7 +302,7 @@ def _record(row: SourceWalletView, view: ViewContext) -> Text:
     if known is None:
         return section("track record", Text("none from the service", "muted"))
     shown: tuple[Figure, ...] = (
-        ("service name", formats.plain(known.label, 24)),
+        ("name", formats.plain(known.label, 24)),
         ("venue", Text(known.venue.value)),
         ("trades", formats.count(known.trades_count)),
         (f"bought {formats.unit(known.venue)}", view.money(known.bought)),
@@ -358,7 +359,7 @@ def _explain_signal(row: SignalView, view: ViewContext, age: Text) -> tuple[Expl
             age,
         ),
         Explanation(
-            "drift, points",
+            "moved, points",
             formats.points(row.drift),
             "price now - source price; above 0 the mirror pays more than the source",
             (("price now", formats.price(row.price_now)), price),

@@ -287,7 +287,7 @@ FEED: Final = TableSpec[SignalView](
         Column(
             "wallet",
             "wallet",
-            13,
+            14,
             lambda row, view: wallet_name(row.label, row.wallet, masked=view.masked),
             sort_key=lambda row, _: (row.label or row.wallet).casefold(),
             fits=True,
@@ -348,7 +348,7 @@ WALLETS: Final = TableSpec[SourceWalletView](
         Column(
             "wallet",
             "wallet",
-            13,
+            14,
             lambda row, _: formats.plain(row.label, 40) if row.label else Text("no name", "muted"),
             sort_key=lambda row, _: row.short.casefold(),
             flex=True,
@@ -409,7 +409,7 @@ WALLETS: Final = TableSpec[SourceWalletView](
         ),
         Column(
             "won",
-            "its own: won",
+            "wallet won",
             12,
             lambda row, _: won_text(row),
             sort_key=lambda row, _: None if row.known is None else row.known.win_rate,

@@ -249,8 +249,8 @@ def backtest_text(view: BacktestView | None, research: ResearchView, *, masked: 
         text.append(f"{research.problem}\n", "warn")
     if view is None:
         text.append(
-            f"{cap('research.backtest')} replays a skill's trades of this desk's agent under "
-            "thresholds",
+            f"{cap('research.backtest')} replays your own trades of a skill, as if it had bought "
+            "only above a threshold",
             "muted",
         )
         return text

@@ -85,7 +85,7 @@ def _limit(limit: BuyLimitView, view: ViewContext) -> Text:
         shown.append(("this desk", Text("unreadable", "loss") if limit.is_broken else own))
     whose = Text(f"  {source_text(limit)}", "muted")
     binds = figure(limit.limit_kind, limit.limit, masked=view.masked)
-    shown.append(("binds", Text.assemble(binds, whose)))
+    shown.append(("effective", Text.assemble(binds, whose)))
     if limit.used is not None:
         shown.append(("used", used_line(limit, masked=view.masked)))
     if limit.left is not None:

@@ -11,7 +11,7 @@ from service_tui.console.own_notes import sign_of
 from service_tui.console.reasons import without_amounts
 from service_tui.console.table_spec import TableSpec, listed_name
 from service_tui.console.view_context import ViewContext
-from service_tui.console.widgets.columns import Column
+from service_tui.console.widgets.columns import SENTENCE_WHOLE, Column
 from service_tui.desk.own_notes import day_of
 from service_tui.desk.slices.own_notes import NoteOn
 from service_tui.desk.state import DeskState
@@ -22,6 +22,7 @@ SIGNS: Final = {
     MomentKind.FILL: ("●", "profit"),
     MomentKind.PAYOUT: ("◉", "profit"),
     MomentKind.ORDER: ("→", "accent"),
+    MomentKind.COMMAND: ("▪", "muted"),
     MomentKind.REFUSED: ("✗", "loss"),
     MomentKind.UNKNOWN: ("?", "breach"),
     MomentKind.APPROVAL: ("◆", "warn"),
@@ -119,8 +120,10 @@ def timeline_table(wall: str) -> TableSpec[MomentView]:
                 lambda row, _: Text(formats.plain(row.who, 40).plain, "muted"),
                 lambda row, _: row.who,
                 tier=100,
+                wide=(110, 17),
+                fits=True,
             ),
-            Column("words", "what", 26, _what, flex=True),
+            Column("words", "what", 26, _what, flex=True, whole=SENTENCE_WHOLE),
             Column(
                 "money",
                 "money",
