@@ -347,7 +347,7 @@ def _add(
         check(connection, connection.execute(_LAST_SQL), refuse_gap)
     connection.executemany(_APPEND, records)
     if late is not None:
-        late.written_to = last
+        late.note_written(last)
 
 
 def _last_seq(connection: WriteConnection) -> int:

@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Awaitable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event
 
@@ -38,6 +38,7 @@ from service_tui.storage.shared.server_settings import (
     settings_of,
 )
 from service_tui.storage.shared.statements import translated
+from service_tui.storage.world_database import WriteConnection
 
 pytestmark = pytest.mark.process
 
@@ -68,6 +69,13 @@ def taken_over(by: Leadership) -> int:
 def written(place: WorldPlace, query: str) -> list[tuple[object, ...]]:
     with connect(place, "test") as raw:
         return raw.execute(query.encode()).fetchall()
+
+
+def cut_writer(place: WorldPlace) -> None:
+    """Have the server end the connection through which a leader writes."""
+    query = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+    with connect(place, "test") as raw:
+        raw.execute(query, [f"service-tui writer {place.world}"])
 
 
 async def ends_of(writes: Iterable[Awaitable[object]]) -> list[Exception | None]:
@@ -183,16 +191,9 @@ async def test_of_a_crowd_whose_line_dies_before_the_commit_nothing_is_there(
         journal = JournalStore(database)
         await journal.append([row(1)])
 
-        def cut(_: object) -> None:
-            with connect(place, "test") as other:
-                other.execute(
-                    b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                    b"WHERE application_name = %s", [f"service-tui writer {place.world}"],
-                )  # fmt: skip
-
         crowd = [
             journal.append([row(2)]),
-            journal.append([row(3)], beside=cut),
+            journal.append([row(3)], beside=lambda _: cut_writer(place)),
             database.write(len),
         ]
         assert all(await ends_of(crowd))
@@ -202,6 +203,86 @@ async def test_of_a_crowd_whose_line_dies_before_the_commit_nothing_is_there(
         assert journal.last_seq() == 1
         await journal.append([row(2)])
         assert journal.last_seq() == 2
+
+
+@pytest.mark.slow
+async def test_behind_a_refused_row_of_the_same_moment_no_row_is_taken(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+        answer = Answer("heron", "k", "/trade", "hash", "{}", 1.0)
+        await journal.append([row(1)], answer=answer)
+        go = Event()
+        waiting = database.write(lambda _: go.wait(20))
+        crowd = [
+            asyncio.create_task(journal.append([row(seq)], answer=one))
+            for seq, one in ((2, answer), (3, None), (4, None))
+        ]
+        await asyncio.sleep(0)
+        go.set()
+        assert await waiting
+        kinds = [type(one) for one in await ends_of(crowd)]
+        assert kinds == [DuplicateAnswerError, JournalOrderError, JournalOrderError]
+        assert journal.last_seq() == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("uses", range(7))
+async def test_a_statement_that_another_ones_error_kept_from_being_run_is_run_later(
+    place: WorldPlace, tmp_path: Path, uses: int
+) -> None:
+    query = "SELECT count(*) FROM people WHERE name = :name"
+
+    def look(connection: WriteConnection) -> int:
+        (count,) = connection.execute(query, {"name": "ada"}).fetchone()
+        return int(count)
+
+    def fail(connection: WriteConnection) -> None:
+        connection.execute("SELECT 1 / 0")
+        connection.execute(query, {"name": "ada"})
+
+    with leading(place, tmp_path) as database:
+        for _ in range(uses):
+            assert await database.write(look) == 0
+        for _ in range(2):
+            with pytest.raises(StorageError, match="division by zero"):
+                await database.write(fail)
+            assert await database.write(look) == 0
+
+
+@pytest.mark.slow
+async def test_what_a_work_keeps_to_itself_is_no_commit(place: WorldPlace, tmp_path: Path) -> None:
+    def keep_silent(connection: WriteConnection) -> None:
+        with suppress(psycopg.Error):
+            connection.execute("SELECT 1 / 0").fetchone()
+
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+        await journal.append([row(1)])
+        with pytest.raises(StorageError, match="nothing was acknowledged"):
+            await journal.append([row(2)], beside=keep_silent)
+        await database.reopen()
+        await journal.append([row(2)])
+        assert journal.last_seq() == 2
+
+
+@pytest.mark.slow
+async def test_a_work_that_fails_while_the_line_dies_keeps_nobody_waiting(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+
+        def cut_and_fail(_: object) -> None:
+            cut_writer(place)
+            raise ValueError("of the work itself")
+
+        async with asyncio.timeout(20):
+            with pytest.raises(StorageError):
+                await journal.append([row(1)], beside=cut_and_fail)
+            await database.reopen()
+            await journal.append([row(1)])
 
 
 @pytest.mark.slow
