@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 import time
+import tracemalloc
 from collections.abc import Awaitable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
@@ -214,16 +215,18 @@ async def test_behind_a_refused_row_of_the_same_moment_no_row_is_taken(
         answer = Answer("heron", "k", "/trade", "hash", "{}", 1.0)
         await journal.append([row(1)], answer=answer)
         go = Event()
+        async def let_go() -> None:
+            go.set()
+
+        # They join the group of the work that waits.
         waiting = database.write(lambda _: go.wait(20))
         crowd = [
-            asyncio.create_task(journal.append([row(seq)], answer=one))
-            for seq, one in ((2, answer), (3, None), (4, None))
+            journal.append([row(2)], answer=answer),
+            *(journal.append([row(n)]) for n in (3, 4)),
         ]
-        await asyncio.sleep(0)
-        go.set()
-        assert await waiting
-        kinds = [type(one) for one in await ends_of(crowd)]
-        assert kinds == [DuplicateAnswerError, JournalOrderError, JournalOrderError]
+        kinds = [type(one) for one in await ends_of([waiting, *crowd, let_go()])]
+        refused = [DuplicateAnswerError, JournalOrderError, JournalOrderError]
+        assert kinds == [type(None), *refused, type(None)]
         assert journal.last_seq() == 1
 
 
@@ -249,6 +252,42 @@ async def test_a_statement_that_another_ones_error_kept_from_being_run_is_run_la
             with pytest.raises(StorageError, match="division by zero"):
                 await database.write(fail)
             assert await database.write(look) == 0
+
+
+@pytest.mark.slow
+async def test_a_work_of_many_rows_does_not_keep_all_of_them(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    put = (
+        "INSERT INTO people (name, role, salt, key_hash, created_at, created_by) "
+        "VALUES (:name, :role, :salt, :key_hash, :created_at, :created_by)"
+    )
+
+    def people(chunk: int) -> Iterable[dict[str, object]]:
+        for number in range(500):
+            texts = dict.fromkeys(("role", "key_hash", "created_by"), "x")
+            yield {
+                "name": f"{chunk}-{number}",
+                "salt": f"{number:02000}",
+                "created_at": 1.0,
+                **texts,
+            }
+
+    def fill(connection: WriteConnection) -> None:
+        for chunk in range(20):
+            connection.executemany(put, people(chunk))
+
+    with leading(place, tmp_path) as database:
+        await database.write(id)
+        tracemalloc.start()
+        try:
+            await database.write(fill)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert written(place, "SELECT count(*) FROM people") == [(10_000,)]
+    # All of them are twenty megabytes of text.
+    assert most < 12_000_000
 
 
 @pytest.mark.slow

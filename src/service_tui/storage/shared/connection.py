@@ -67,6 +67,9 @@ _SESSION: Final = (
     ),
 )
 
+ROWS_AT_ONCE: Final = 1_000
+"""ours: rows of one statement; a world that is copied has millions, and is one transaction."""
+
 _TRANSACTION_MAX_S: Final = 10
 """The server ends a transaction that is idle for longer: the process that opened it was paused."""
 
@@ -278,10 +281,11 @@ class SharedConnection(LateConnection):
         if self._pipeline is None:
             self._run_for_each(statement, rows)
             return
-        if self._unsent[0] != statement:
-            self._send()
-            self._unsent = (statement, [])
-        self._unsent[1].extend(rows)
+        for row in rows:
+            if self._unsent[0] != statement or len(self._unsent[1]) >= ROWS_AT_ONCE:
+                self._send()
+                self._unsent = (statement, [])
+            self._unsent[1].append(row)
 
     def _send(self) -> None:
         """Send the rows that were put aside, as one statement where that can be."""
