@@ -79,9 +79,11 @@ async def _trades(ports: Ports, *, wanted: bool) -> Mapping[str, tuple[ReasonedT
         reply = await ports.client.call(DESK_TRADES, query=AllTradesQuery(before=before))
         for row in reply.answer.trades:
             rows.setdefault(row.agent_id, []).append(reasoned_trade_view(row))
-        before = reply.answer.before
-        if before is None:
+        older = reply.answer.before
+        # Only to older rows: the next page of an odd service may be the same one, or none at all.
+        if not older or (before is not None and older >= before):
             break
+        before = older
     return {agent_id: tuple(own) for agent_id, own in rows.items()}
 
 
