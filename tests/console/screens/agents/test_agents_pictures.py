@@ -21,7 +21,9 @@ PICTURES = {
 @pytest.mark.parametrize("name", PICTURES)
 async def test_the_agents_look_as_they_are_meant_to(name: str) -> None:
     keys = PICTURES[name]
-    await assert_at_sizes(fleet_state(), keys, f"agents_{name}", "agents", anew=name in {"page", "approval"})
+    await assert_at_sizes(
+        fleet_state(), keys, f"agents_{name}", "agents", anew=name in {"page", "approval"}
+    )
 
 
 @pytest.mark.slow
