@@ -97,6 +97,13 @@ async def until(is_so: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
+def cut_follower(place: WorldPlace) -> None:
+    """Have the server end the connection by which a process follows a world."""
+    query = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+    with connect(place, "test") as raw:
+        raw.execute(query, [f"service-tui follower {place.world}"])
+
+
 def standing_by(place: WorldPlace) -> str:
     return f"standing by for {place}: {holder_name()} leads it"
 
@@ -200,19 +207,17 @@ async def test_a_copy_that_ends_twice_for_the_same_reason_is_reported_twice(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     place = new_place()
-    cut = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+    first, second = Work(place, tmp_path / "first"), Work(place, tmp_path / "second")
 
     def lines() -> int:
         return sum("no copy of" in one.getMessage() for one in caplog.records)
 
-    first, second = Work(place, tmp_path / "first"), Work(place, tmp_path / "second")
     async with running(first):
         await first.until(f"leading {place} (epoch 1), answering at {first.address}")
         async with running(second):
             for times in (1, 2):
                 await until(lambda: second.figures.is_ready)
-                with connect(place, "test") as raw:
-                    raw.execute(cut, [f"service-tui follower {place.world}"])
+                cut_follower(place)
                 await until(lambda times=times: lines() == times)
 
 
