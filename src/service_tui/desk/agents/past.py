@@ -7,6 +7,7 @@ from typing import Final
 from service_tui.client.errors import ServiceError
 from service_tui.client.reply import Reply
 from service_tui.desk.agents.translate import reasoned_trade_view
+from service_tui.desk.all_trades import trades_of_all
 from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.ports import Ports
 from service_tui.desk.positions.pages import EndedRows, all_positions
@@ -18,12 +19,9 @@ from service_tui.desk.wire_values import amount
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints.fleet import DESK_AGENT_POSITIONS, DESK_OUTCOMES, DESK_TRADES
-from service_tui.wire.fleet import AllOutcomesQuery, AllTradesQuery
+from service_tui.wire.endpoints.fleet import DESK_AGENT_POSITIONS, DESK_OUTCOMES
+from service_tui.wire.fleet import AllOutcomesQuery
 from service_tui.wire.positions import PositionsBody, PositionsQuery
-
-PAGES_MAX: Final = 2_000
-"""ours: two million trades, so that an answer without an end comes to one."""
 
 NOTHING: Final = tuple((venue, Micros(0)) for venue in Venue)
 """P&L of an agent that closed nothing."""
@@ -73,17 +71,12 @@ def _has_past(agent: AgentView) -> bool:
 
 async def _trades(ports: Ports, *, wanted: bool) -> Mapping[str, tuple[ReasonedTradeView, ...]]:
     """Read all pages of all agents, newest first; the calls grow with the trades alone."""
+    if not wanted:
+        return {}
     rows: dict[str, list[ReasonedTradeView]] = {}
-    before: int | None = None
-    for _ in range(PAGES_MAX if wanted else 0):
-        reply = await ports.client.call(DESK_TRADES, query=AllTradesQuery(before=before))
-        for row in reply.answer.trades:
+    async for page in trades_of_all(ports):
+        for row in page:
             rows.setdefault(row.agent_id, []).append(reasoned_trade_view(row))
-        older = reply.answer.before
-        # Only to older rows: the next page of an odd service may be the same one, or none at all.
-        if not older or (before is not None and older >= before):
-            break
-        before = older
     return {agent_id: tuple(own) for agent_id, own in rows.items()}
 
 
