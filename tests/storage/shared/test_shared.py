@@ -215,6 +215,7 @@ async def test_behind_a_refused_row_of_the_same_moment_no_row_is_taken(
         answer = Answer("heron", "k", "/trade", "hash", "{}", 1.0)
         await journal.append([row(1)], answer=answer)
         go = Event()
+
         async def let_go() -> None:
             go.set()
 

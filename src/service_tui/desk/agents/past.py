@@ -1,13 +1,12 @@
 """The past of every agent: trades, positions and the day's P&L, for an export or a report."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 from service_tui.client.errors import ServiceError
 from service_tui.client.reply import Reply
 from service_tui.desk.agents.translate import reasoned_trade_view
-from service_tui.desk.all_trades import trades_of_all
 from service_tui.desk.buy_limits import DAY_S, next_midnight
 from service_tui.desk.ports import Ports
 from service_tui.desk.positions.pages import EndedRows, all_positions
@@ -19,9 +18,12 @@ from service_tui.desk.wire_values import amount
 from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import moment
-from service_tui.wire.endpoints.fleet import DESK_AGENT_POSITIONS, DESK_OUTCOMES
-from service_tui.wire.fleet import AllOutcomesQuery
+from service_tui.wire.endpoints.fleet import DESK_AGENT_POSITIONS, DESK_OUTCOMES, DESK_TRADES
+from service_tui.wire.fleet import AgentTradeRow, AllOutcomesQuery, AllTradesQuery
 from service_tui.wire.positions import PositionsBody, PositionsQuery
+
+PAGES_MAX: Final = 2_000
+"""ours: two million trades, so that an answer without an end comes to one."""
 
 NOTHING: Final = tuple((venue, Micros(0)) for venue in Venue)
 """P&L of an agent that closed nothing."""
@@ -78,6 +80,26 @@ async def _trades(ports: Ports, *, wanted: bool) -> Mapping[str, tuple[ReasonedT
         for row in page:
             rows.setdefault(row.agent_id, []).append(reasoned_trade_view(row))
     return {agent_id: tuple(own) for agent_id, own in rows.items()}
+
+
+async def trades_of_all(ports: Ports) -> AsyncIterator[tuple[AgentTradeRow, ...]]:
+    """Read the trades of all agents, newest first; a page is short where agents wrote much.
+
+    Yields:
+        The rows of a page.
+
+    Raises:
+        ServiceError: a page cannot be read.
+    """
+    before: int | None = None
+    for _ in range(PAGES_MAX):
+        reply = await ports.client.call(DESK_TRADES, query=AllTradesQuery(before=before))
+        yield reply.answer.trades
+        older = reply.answer.before
+        # Only to older rows: the next page of an odd service may be the same one, or none at all.
+        if not older or (before is not None and older >= before):
+            return
+        before = older
 
 
 async def _positions_of(ports: Ports, agent_id: str) -> tuple[PositionView, ...]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from service_tui.client.errors import ServiceError
+from service_tui.desk.agents.past import trades_of_all
 from service_tui.desk.all_fills import fill_of
-from service_tui.desk.all_trades import trades_of_all
 from service_tui.desk.facts import FillsRead
 from service_tui.desk.ports import Ports
 from service_tui.desk.slices.agents import AgentView, FillView, FleetView
