@@ -1,13 +1,14 @@
 """The log of calls: a line each, with the endpoint and an id that the answer has as well."""
 
 import logging
+import tracemalloc
 from pathlib import Path
 
 import httpx
 import pytest
 
 from kit.service.stage import Stage, open_stage
-from service_tui.app.access_log import logged
+from service_tui.app.access_log import logged, route_of
 from service_tui.app.ops import ProcessFigures
 from service_tui.server.http.loopback import listen
 
@@ -50,6 +51,20 @@ async def test_a_plain_id_leads_through_and_another_one_is_made(
     assert [line.split()[0] for line in lines] == [one for (one,) in ids for _ in range(2)]
     assert lines[0].startswith("order-7.a_B GET /api/sdk/health 200 ")
     assert not any("c0de" in line for line in lines)
+
+
+def test_long_paths_of_strangers_are_not_kept() -> None:
+    tracemalloc.start()
+    try:
+        routes = {
+            route_of({"path": f"/api/sdk/markets/{number:060000}"}) for number in range(1_100)
+        }
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert routes == {"other"}
+    # All of them are sixty megabytes.
+    assert kept < 4_000_000
 
 
 async def test_times_are_counted_by_endpoint_and_made_up_paths_are_one(tmp_path: Path) -> None:

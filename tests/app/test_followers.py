@@ -559,7 +559,7 @@ def test_a_store_that_follows_has_no_way_to_write_but_those_that_refuse() -> Non
     ways = {name for name in vars(WorldStore) if not name.startswith("_")}
     reads = {
         "history", "history_of_all", "pasts_since", "seq", "written_seq", "rows_of_agents",
-        "ends_before", "ends", "distrust", "close", "place", "acts",
+        "ends_before", "ends", "ends_after", "distrust", "close", "place", "acts",
     }  # fmt: skip
     assert ways - reads == {one for one in vars(FollowingStore) if not one.startswith("_")} - {
         "take",

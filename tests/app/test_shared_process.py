@@ -7,7 +7,7 @@ leader has been silent for more than `ALONE_S` seconds.
 import asyncio
 import os
 import socket
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +36,7 @@ from service_tui.clock import SystemClock
 from service_tui.credentials.api_keys import desk_keys
 from service_tui.server.http.entrance import LOCAL
 from service_tui.server.http.loopback import address_of, bind
-from service_tui.storage.shared.connection import WorldPlace
+from service_tui.storage.shared.connection import WorldPlace, connect
 from service_tui.storage.shared.leadership import SILENT_S, Leader
 from service_tui.wire.endpoints.public import MARKETS
 
@@ -88,6 +88,20 @@ async def running(*works: Work) -> AsyncGenerator[None]:
             one.ending.set()
     for one in works:
         one.listener.close()
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait until it is so."""
+    async with asyncio.timeout(ANSWER_S):
+        while not is_so():  # noqa: ASYNC110 - it has no event of its own
+            await asyncio.sleep(0.02)
+
+
+def cut_follower(place: WorldPlace) -> None:
+    """Have the server end the connection by which a process follows a world."""
+    query = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+    with connect(place, "test") as raw:
+        raw.execute(query, [f"service-tui follower {place.world}"])
 
 
 def standing_by(place: WorldPlace) -> str:
@@ -185,6 +199,26 @@ async def test_a_database_outage_ends_the_lead_and_outage_and_return_are_reporte
         await asyncio.to_thread(server.start)
         back = await it.until(f"leading {place} (epoch 2), answering at {it.address}")
         assert back[0] == "the database answers again"
+
+
+@pytest.mark.slow
+@pytest.mark.process
+async def test_a_copy_that_ends_twice_for_the_same_reason_is_reported_twice(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = new_place()
+    first, second = Work(place, tmp_path / "first"), Work(place, tmp_path / "second")
+
+    def lines() -> int:
+        return sum("no copy of" in one.getMessage() for one in caplog.records)
+
+    async with running(first):
+        await first.until(f"leading {place} (epoch 1), answering at {first.address}")
+        async with running(second):
+            for times in (1, 2):
+                await until(lambda: second.figures.is_ready)
+                cut_follower(place)
+                await until(lambda times=times: lines() == times)
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,14 @@ from service_tui.client.errors import (
 )
 from service_tui.client.retry import TRIES
 from service_tui.clock import Clock, SystemClock
-from service_tui.terms import Side
+from service_tui.terms import Side, Venue
 from service_tui.wire.agents import RegisterRequest
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import OF_ALL_AGENTS, Endpoint
-from service_tui.wire.endpoints.fleet import DESK_HOLDINGS
+from service_tui.wire.endpoints.fleet import DESK_HOLDINGS, DESK_OUTCOMES
 from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE, REGISTER, SETTINGS
 from service_tui.wire.markets import MarketsQuery
+from service_tui.wire.outcomes import ConfidenceBody, VenueOutcomesBody
 from service_tui.wire.trades import TradeRequest
 
 Scope = MutableMapping[str, Any]
@@ -230,6 +231,7 @@ HOLDING = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_a_list_of_all_agents_of_one_moment_may_be_many_megabytes() -> None:
     text = json.dumps({
         "holdings": [HOLDING] * 12_000, "orders": [], "world_at": "2026-01-01T00:00:00Z"
@@ -240,6 +242,20 @@ async def test_a_list_of_all_agents_of_one_moment_may_be_many_megabytes() -> Non
     assert len(reply.answer.holdings) == 12_000
 
 
+@pytest.mark.slow
+async def test_what_thousands_of_agents_came_to_on_every_venue_is_one_answer() -> None:
+    sums = VenueOutcomesBody(
+        trades=1, pnl=0.5, wins=1, losses=0, settled_pnl=0.5, resolved_markets=1, settled_wins=1,
+        settled_losses=0, confidence_breakdown=ConfidenceBody(),
+    )  # fmt: skip
+    by_venue = {venue.value: sums.model_dump() for venue in Venue}
+    agents = [{"agent_id": f"agent-{number}", "by_venue": by_venue} for number in range(4_000)]
+    async with scripted(said({"agents": agents})) as service, open_client(service.url) as client:
+        reply = await client.call(DESK_OUTCOMES)
+    assert len(reply.answer.agents) == 4_000
+
+
+@pytest.mark.slow
 async def test_a_list_of_all_agents_without_an_end_is_refused() -> None:
     error, _ = await failure_of(said(b" " * (OF_ALL_AGENTS * BODY_MAX + 1)), DESK_HOLDINGS)
     assert f"larger than {OF_ALL_AGENTS * BODY_MAX:,} bytes" in str(error)

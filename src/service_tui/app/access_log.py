@@ -20,6 +20,9 @@ HEADER: Final = b"x-request-id"
 OTHER: Final = "other"
 """Stands for what is no endpoint, so that a caller cannot make up names."""
 
+PATH_MAX: Final = 1_024
+"""ours: letters of a path that may be an endpoint's; ids have at most 128."""
+
 _ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _PATHS: Final = frozenset(one.path for one in ALL)
@@ -79,7 +82,8 @@ def method_of(scope: Scope) -> str:
 
 def route_of(scope: Scope) -> str:
     """The endpoint of a call as the documentation writes it; `other` for what is none."""
-    return _route(str(scope.get("path", "")))
+    path = str(scope.get("path", ""))
+    return _route(path) if len(path) <= PATH_MAX else OTHER
 
 
 @lru_cache(maxsize=1_024)

@@ -106,6 +106,7 @@ class SharedProcess:
         self._leadership = Leadership(at.world, holder_name(), clock.monotonic, shared=at.shared)
         self._shared = at.shared
         self._hands_over = False
+        self._no_copy = ""
         self.has_room: Callable[[], bool] = lambda: True
         """Whether this process may lead one world more."""
 
@@ -188,15 +189,14 @@ class SharedProcess:
 
     async def _follow(self) -> None:
         """Keep a copy of the world that follows its leader, and answer reads from it."""
-        trouble = ""
         while True:
             try:
                 await self._follow_once()
             except* StorageError as ended:
-                # Reads are forwarded meanwhile. The same trouble is logged once.
-                before, trouble = trouble, str(ended.exceptions[0])
-                if trouble != before:
-                    log.warning("no copy of %s: %s", self._place, trouble)
+                # Reads are forwarded meanwhile. The same trouble is logged once, until it is over.
+                before, self._no_copy = self._no_copy, str(ended.exceptions[0])
+                if self._no_copy != before:
+                    log.warning("no copy of %s: %s", self._place, self._no_copy)
             await self._clock.sleep(AGAIN_S)
 
     async def _follow_once(self) -> None:
@@ -228,6 +228,7 @@ class SharedProcess:
 
     async def _answer_from(self, copy: FollowingCopy) -> None:
         """Answer reads from a copy while it follows."""
+        self._no_copy = ""
         self._edge.copy = copy
         self._figures.follow(copy)
         try:

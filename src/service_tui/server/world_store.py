@@ -333,13 +333,11 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
 
         return await asyncio.to_thread(read)
 
-    async def ends(
-        self, agent_id: str | None, order_ids: Collection[str], since: Timestamp
-    ) -> Ends:
+    async def ends(self, agent_id: str, order_ids: Collection[str], since: Timestamp) -> Ends:
         """How orders that no longer rest have ended, by their ids.
 
         Args:
-            agent_id: whose orders; None for those of any agent.
+            agent_id: whose orders.
             order_ids: those wanted.
             since: when the oldest of them was placed.
 
@@ -358,6 +356,27 @@ class WorldStore:  # noqa: PLR0904  (the one way to the world and to what became
             offset += len(rows)
             if len(rows) < ENDS_PAGE:
                 break
+        return found
+
+    async def ends_after(self, row: int, order_ids: Collection[str]) -> Ends:
+        """How orders of any agents that no longer rest have ended, by their ids.
+
+        Args:
+            row: none of them was placed before it.
+            order_ids: those wanted.
+
+        Returns:
+            Their ends, as far as they have one.
+        """
+        found: Ends = {}
+        while len(found) < len(order_ids):
+            # Oldest first: most orders end soon after they were placed.
+            rows = await self.rows_of_agents(row, (ORDER_END,), limit=ENDS_PAGE)
+            ends = [read_record(OrderEnded, json.loads(one.body)) for one in rows]
+            found |= {end.order_id: end for end in ends if end.order_id in order_ids}
+            if len(rows) < ENDS_PAGE:
+                break
+            row = rows[-1].seq
         return found
 
     async def close(self, at: Timestamp) -> None:

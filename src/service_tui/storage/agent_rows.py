@@ -12,8 +12,8 @@ from service_tui.storage.db.tables import OF_PEOPLE
 from service_tui.storage.journal import ROWS, JournalRow
 from service_tui.storage.world_database import WorldDatabase
 
-AGENTS_AT_ONCE: Final = 100
-"""Agents whose rows are read in one query: within what SQLite takes of parameters."""
+AGENTS_AT_ONCE: Final = 10
+"""Agents whose rows are read in one query: the whole lives of so many are in memory."""
 
 
 class AgentRows:

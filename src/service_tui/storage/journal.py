@@ -105,12 +105,9 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Selection of an agent's rows: since <= at < until, None for no bound.
+    """Selection of an agent's rows: since <= at < until, None for no bound."""
 
-    Without an agent, those of all agents.
-    """
-
-    agent_id: str | None
+    agent_id: str
     kinds: tuple[str, ...]
     market_id: str | None = None
     since: float | None = None
@@ -347,7 +344,7 @@ def _add(
         check(connection, connection.execute(_LAST_SQL), refuse_gap)
     connection.executemany(_APPEND, records)
     if late is not None:
-        late.written_to = last
+        late.note_written(last)
 
 
 def _last_seq(connection: WriteConnection) -> int:
@@ -384,9 +381,7 @@ def _check_whole(connection: Connection, snapshots: Sequence[int]) -> None:
 def _condition(history: History) -> ColumnElement[bool]:
     """The history as one condition."""
     journal = tables.Journal
-    whose = col(journal.agent_id)
-    of_whom = whose.is_not(None) if history.agent_id is None else whose == history.agent_id
-    terms = [of_whom, col(journal.kind).in_(history.kinds)]
+    terms = [col(journal.agent_id) == history.agent_id, col(journal.kind).in_(history.kinds)]
     if history.market_id is not None:
         terms.append(col(journal.market_id) == history.market_id)
     if history.since is not None:

@@ -50,7 +50,11 @@ class LateConnection:
     """A connection that may send the statements of a transaction before it has their results."""
 
     written_to: int | None = None
-    """The row up to which this transaction has written the journal; None before it has."""
+    """The row up to which this transaction has surely written the journal; None: look there."""
+
+    def note_written(self, seq: int) -> None:
+        """Take `written_to` from a work, unless that can be taken back without the transaction."""
+        raise NotImplementedError
 
     def check_later(self, rows: Rows, check: Callable[[Rows], None]) -> None:
         """Give a result to a check before the commit, which an error of the check prevents."""

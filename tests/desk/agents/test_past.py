@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import httpx
 import pytest
@@ -27,7 +28,7 @@ from service_tui.server.embedded import BASE_URL
 from service_tui.terms import Venue
 from service_tui.units import Micros, decimal
 from service_tui.wire.base import WireModel
-from service_tui.wire.endpoint import Endpoint
+from service_tui.wire.endpoint import DESK, Endpoint
 from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_OUTCOMES,
     DESK_AGENT_TRADES,
@@ -42,16 +43,23 @@ ZERO = tuple((venue, Micros(0)) for venue in Venue)
 
 
 class Counting(httpx.AsyncBaseTransport):
-    """The service behind a count of the calls by path; of an older holder one is `missing`."""
+    """The service behind a count of the calls by path.
 
-    def __init__(self, stage: Stage, missing: str = "") -> None:
+    Of an older holder one is `missing`; `said` are answers of one that says what it likes.
+    """
+
+    def __init__(
+        self, stage: Stage, missing: str = "", said: Mapping[str, bytes] = MappingProxyType({})
+    ) -> None:
         self.calls = Counter[str]()
-        self._stage, self._missing = stage, missing
+        self._stage, self._missing, self._said = stage, missing, said
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         self.calls[request.url.path] += 1
         if request.url.path == self._missing:
             return httpx.Response(404, stream=httpx.ByteStream(b'{"error": "nothing here"}'))
+        if (text := self._said.get(request.url.path)) is not None:
+            return httpx.Response(200, stream=httpx.ByteStream(text))
         return await self._stage.sim.transport.handle_async_request(request)
 
 
@@ -75,10 +83,10 @@ async def agents_that_trade(stage: Stage, count: int, first: int = 0) -> list[st
 
 
 async def read(
-    stage: Stage, parts: Wanted, missing: str = ""
+    stage: Stage, parts: Wanted, missing: str = "", **said: bytes
 ) -> tuple[DeskState, Mapping[str, AgentDetailView], Counter[str]]:
-    """What a list of the shell reads, and its calls."""
-    counting = Counting(stage, missing)
+    """What a list of the shell reads, and its calls; `said` are answers by the end of a path."""
+    counting = Counting(stage, missing, {f"{DESK}/{name}": text for name, text in said.items()})
     api_keys = ApiKeys(ApiKey(stage.key, BASE_URL), ApiKey(OPERATOR, BASE_URL))
     rng = random.Random(1)
     async with Client(counting, BASE_URL, api_keys, clock=stage.clock, rng=rng) as client:
@@ -98,6 +106,31 @@ async def test_the_calls_of_a_list_do_not_grow_with_the_agents(tmp_path: Path) -
             _, pasts, calls = await read(stage, one.wanted)
             assert calls == few[name], name
             assert len(pasts) == (7 if one.wanted.parts else 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("before", [0, 5, 1_000_000_000])
+async def test_a_past_whose_next_page_leads_nowhere_comes_to_an_end(
+    tmp_path: Path, before: int
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        await agents_that_trade(stage, 1)
+        said = b'{"trades": [], "before": %d}' % before
+        parts = Wanted((Topic.AGENTS,), frozenset({PastPart.TRADES}))
+        _, _, calls = await read(stage, parts, trades=said)
+        assert calls[DESK_TRADES.path] <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [1, 5_000_000, 1_000_000_000])
+async def test_returns_whose_next_page_leads_nowhere_come_to_an_end(
+    tmp_path: Path, after: int
+) -> None:
+    async with open_stage(tmp_path, speed=0) as stage:
+        said = b'{"agents": [], "next": %d}' % after
+        state, _, calls = await read(stage, Wanted((Topic.FLEET,), returns=True), returns=said)
+        assert calls[DESK_RETURNS.path] == 1
+        assert state.supervision.returns == ()
 
 
 @pytest.mark.slow

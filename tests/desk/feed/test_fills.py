@@ -100,7 +100,8 @@ async def test_one_call_brings_the_newest_fills_of_many_agents() -> None:
         AgentTradeRow.model_construct(**dict(row(number)), agent_id=agent)
         for number, agent in enumerate([*names, "a stranger"])
     ]
-    on, watch = Offline(STATE, {DESK_TRADES: SimpleNamespace(trades=rows)}), FillsWatch()
+    answer = SimpleNamespace(trades=rows, before=None)
+    on, watch = Offline(STATE, {DESK_TRADES: answer}), FillsWatch()
     (fact,) = await read_fills(on.ports, watch, known)
     assert fact == FillsRead(
         tuple(
@@ -110,6 +111,22 @@ async def test_one_call_brings_the_newest_fills_of_many_agents() -> None:
     )
     assert on.asked == [Asked(DESK_TRADES, query=AllTradesQuery())]
     assert await read_fills(on.ports, watch, known) == ()
+
+
+async def test_a_page_that_long_reasons_cut_short_is_followed_by_the_next() -> None:
+    names = [f"a{number}" for number in range(FEW + 1)]
+    pages = [
+        SimpleNamespace(
+            trades=[AgentTradeRow.model_construct(**dict(row(place)), agent_id=names[place])],
+            before=before,
+        )
+        for place, before in enumerate((30, 20, None))
+    ]
+    on = Offline(STATE, {DESK_TRADES: pages})
+    (fact,) = await read_fills(on.ports, FillsWatch(), fleet(**dict.fromkeys(names, 1)))
+    assert [fill.agent_id for fill in fact.fills] == names[:3]
+    queries = [AllTradesQuery(before=before) for before in (None, 30, 20)]
+    assert on.asked == [Asked(DESK_TRADES, query=query) for query in queries]
 
 
 async def test_a_holder_without_that_call_is_asked_for_each_agent() -> None:

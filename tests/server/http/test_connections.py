@@ -416,12 +416,15 @@ async def test_a_caller_too_many_is_answered_in_a_sentence(tmp_path: Path) -> No
             assert head.startswith(b"HTTP/1.1 503 ")
             assert b"retry-after: 1" in head
             assert json.loads(body)["retryable"] is True
-            # There is room again once one of them is gone.
+            # There is room again once one of them is gone; who still reads a refusal takes none.
+            reading = [await opened(url) for _ in range(3)]
+            for reader, _ in reading:
+                assert b" 503 " in await asyncio.wait_for(reader.readuntil(b"\r\n"), WAIT_S)
             streams[0][1].transport.abort()
             await asyncio.sleep(0.1)
             served = await opened(url, HEALTHY)
             assert b" 200 " in await asyncio.wait_for(served[0].readuntil(b"\r\n"), WAIT_S)
-            for _, writer in (*streams, refused, served):
+            for _, writer in (*streams, *reading, refused, served):
                 writer.transport.abort()
     finally:
         allow_connections(usual)

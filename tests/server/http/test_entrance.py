@@ -141,19 +141,22 @@ async def test_a_call_carries_the_entrance_by_which_it_came() -> None:
 @pytest.mark.parametrize(
     ("forwarded", "peer"),
     [
-        ("1.1.1.1, 2.2.2.2", "2.2.2.2"),
-        ("3.3.3.3", "3.3.3.3"),
-        ("1.1.1.1, ", "10.0.0.2"),
-        ("", "10.0.0.2"),
+        (["1.1.1.1, 2.2.2.2"], "2.2.2.2"),
+        (["3.3.3.3"], "3.3.3.3"),
+        # HAProxy adds a line of its own, below that of the caller.
+        (["1.1.1.1", "2.2.2.2"], "2.2.2.2"),
+        (["1.1.1.1, "], "10.0.0.2"),
+        ([""], "10.0.0.2"),
+        ([], "10.0.0.2"),
     ],
 )
 async def test_behind_a_proxy_the_caller_is_the_last_one_that_the_proxy_names(
-    forwarded: str, peer: str
+    forwarded: list[str], peer: str
 ) -> None:
     seen: list[tuple[str, str]] = []
 
     async def app(scope: Any, *_: object) -> None:
-        headers = sent(("x-forwarded-for", forwarded))
+        headers = sent(*(("x-forwarded-for", line) for line in forwarded))
         seen.append((peer_of(scope, headers), direct_peer_of(scope)))
 
     for entrance in (BEHIND, NAMED):

@@ -9,7 +9,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from kit.service.stage import Stage, open_stage
+from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.liquidity import fee_rate_bps
 from service_tui.engine.books.resting import Part, meet
@@ -216,6 +216,27 @@ async def test_orders_are_cancelled_by_market_and_side_and_all_at_once(tmp_path:
         assert (await own.settings())["sdk_daily_spent"] == 0
         missing = await own.ask("DELETE", "markets/nowhere/orders", status=404)
         assert missing["fix"]
+
+
+@pytest.mark.slow
+async def test_the_trades_of_all_agents_tell_the_fate_of_each_order(tmp_path: Path) -> None:
+    async with line(tmp_path, sdk_daily_limit=900) as own:
+        market = market_on(own.stage, EVM)
+        await own.trade(market)
+        for _ in range(3):
+            await own.rest(market)
+            await own.ask("DELETE", "orders")
+        await own.trade(market, price=0.05, order_type="GTC", amount=10)
+        trades = (await own.ask("GET", "trades?venue=all"))["trades"]
+        assert [one["status"] for one in trades] == ["submitted", *["cancelled"] * 3, "filled"]
+        headers = {"Authorization": f"Bearer {OPERATOR}"}
+        found, before = list[Json](), ""
+        while before is not None:
+            path = f"/api/desk/trades?limit=2{before}"
+            page = (await own.client.get(path, headers=headers)).json()
+            found += page["trades"]
+            before = None if page["before"] is None else f"&before={page['before']}"
+        assert [one | {"agent_id": own.stage.agent_id} for one in trades] == found
 
 
 @pytest.mark.slow

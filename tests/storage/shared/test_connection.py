@@ -38,6 +38,7 @@ class Line(RowsLine):
     notes: list[object] = field(default_factory=list)
     handlers: list[Any] = field(default_factory=list)
     ear: int = -1
+    statusmessage: str = ""
 
     def fileno(self) -> int:
         return self.ear
@@ -54,10 +55,13 @@ class Line(RowsLine):
     def add_notify_handler(self, handler: Any) -> None:
         self.handlers.append(handler)
 
-    def execute(self, query: Any, values: Any = None) -> Any:
+    def execute(self, query: Any, values: Any = None, *, prepare: bool | None = None) -> Any:
         if self.failing is not None:
             raise self.failing
         said = query if isinstance(query, bytes | str) else query.as_string(None)
+        # Statements together cannot be prepared.
+        assert prepare is False or ";" not in str(said)
+        self.statusmessage = said.decode() if isinstance(said, bytes) else said
         self.asked.append((said, values))
         self.rows = self.answers.pop(0) if self.answers else []
         return self

@@ -4,9 +4,10 @@ import asyncio
 import json
 import signal
 import time
+import tracemalloc
 from collections.abc import Awaitable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Event
 
@@ -38,6 +39,7 @@ from service_tui.storage.shared.server_settings import (
     settings_of,
 )
 from service_tui.storage.shared.statements import translated
+from service_tui.storage.world_database import WriteConnection
 
 pytestmark = pytest.mark.process
 
@@ -68,6 +70,13 @@ def taken_over(by: Leadership) -> int:
 def written(place: WorldPlace, query: str) -> list[tuple[object, ...]]:
     with connect(place, "test") as raw:
         return raw.execute(query.encode()).fetchall()
+
+
+def cut_writer(place: WorldPlace) -> None:
+    """Have the server end the connection through which a leader writes."""
+    query = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
+    with connect(place, "test") as raw:
+        raw.execute(query, [f"service-tui writer {place.world}"])
 
 
 async def ends_of(writes: Iterable[Awaitable[object]]) -> list[Exception | None]:
@@ -183,16 +192,9 @@ async def test_of_a_crowd_whose_line_dies_before_the_commit_nothing_is_there(
         journal = JournalStore(database)
         await journal.append([row(1)])
 
-        def cut(_: object) -> None:
-            with connect(place, "test") as other:
-                other.execute(
-                    b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                    b"WHERE application_name = %s", [f"service-tui writer {place.world}"],
-                )  # fmt: skip
-
         crowd = [
             journal.append([row(2)]),
-            journal.append([row(3)], beside=cut),
+            journal.append([row(3)], beside=lambda _: cut_writer(place)),
             database.write(len),
         ]
         assert all(await ends_of(crowd))
@@ -202,6 +204,125 @@ async def test_of_a_crowd_whose_line_dies_before_the_commit_nothing_is_there(
         assert journal.last_seq() == 1
         await journal.append([row(2)])
         assert journal.last_seq() == 2
+
+
+@pytest.mark.slow
+async def test_behind_a_refused_row_of_the_same_moment_no_row_is_taken(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+        answer = Answer("heron", "k", "/trade", "hash", "{}", 1.0)
+        await journal.append([row(1)], answer=answer)
+        go = Event()
+
+        async def let_go() -> None:
+            go.set()
+
+        # They join the group of the work that waits.
+        waiting = database.write(lambda _: go.wait(20))
+        crowd = [
+            journal.append([row(2)], answer=answer),
+            *(journal.append([row(n)]) for n in (3, 4)),
+        ]
+        kinds = [type(one) for one in await ends_of([waiting, *crowd, let_go()])]
+        refused = [DuplicateAnswerError, JournalOrderError, JournalOrderError]
+        assert kinds == [type(None), *refused, type(None)]
+        assert journal.last_seq() == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("uses", range(7))
+async def test_a_statement_that_another_ones_error_kept_from_being_run_is_run_later(
+    place: WorldPlace, tmp_path: Path, uses: int
+) -> None:
+    query = "SELECT count(*) FROM people WHERE name = :name"
+
+    def look(connection: WriteConnection) -> int:
+        (count,) = connection.execute(query, {"name": "ada"}).fetchone()
+        return int(count)
+
+    def fail(connection: WriteConnection) -> None:
+        connection.execute("SELECT 1 / 0")
+        connection.execute(query, {"name": "ada"})
+
+    with leading(place, tmp_path) as database:
+        for _ in range(uses):
+            assert await database.write(look) == 0
+        for _ in range(2):
+            with pytest.raises(StorageError, match="division by zero"):
+                await database.write(fail)
+            assert await database.write(look) == 0
+
+
+@pytest.mark.slow
+async def test_a_work_of_many_rows_does_not_keep_all_of_them(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    put = (
+        "INSERT INTO people (name, role, salt, key_hash, created_at, created_by) "
+        "VALUES (:name, :role, :salt, :key_hash, :created_at, :created_by)"
+    )
+
+    def people(chunk: int) -> Iterable[dict[str, object]]:
+        for number in range(500):
+            texts = dict.fromkeys(("role", "key_hash", "created_by"), "x")
+            yield {
+                "name": f"{chunk}-{number}",
+                "salt": f"{number:02000}",
+                "created_at": 1.0,
+                **texts,
+            }
+
+    def fill(connection: WriteConnection) -> None:
+        for chunk in range(20):
+            connection.executemany(put, people(chunk))
+
+    with leading(place, tmp_path) as database:
+        await database.write(id)
+        tracemalloc.start()
+        try:
+            await database.write(fill)
+            _, most = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert written(place, "SELECT count(*) FROM people") == [(10_000,)]
+    # All of them are twenty megabytes of text.
+    assert most < 12_000_000
+
+
+@pytest.mark.slow
+async def test_what_a_work_keeps_to_itself_is_no_commit(place: WorldPlace, tmp_path: Path) -> None:
+    def keep_silent(connection: WriteConnection) -> None:
+        with suppress(psycopg.Error):
+            connection.execute("SELECT 1 / 0").fetchone()
+
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+        await journal.append([row(1)])
+        with pytest.raises(StorageError, match="nothing was acknowledged"):
+            await journal.append([row(2)], beside=keep_silent)
+        await database.reopen()
+        await journal.append([row(2)])
+        assert journal.last_seq() == 2
+
+
+@pytest.mark.slow
+async def test_a_work_that_fails_while_the_line_dies_keeps_nobody_waiting(
+    place: WorldPlace, tmp_path: Path
+) -> None:
+    with leading(place, tmp_path) as database:
+        journal = JournalStore(database)
+
+        def cut_and_fail(_: object) -> None:
+            cut_writer(place)
+            raise ValueError("of the work itself")
+
+        async with asyncio.timeout(20):
+            with pytest.raises(StorageError):
+                await journal.append([row(1)], beside=cut_and_fail)
+            await database.reopen()
+            await journal.append([row(1)])
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """The past of every agent: trades, positions and the day's P&L, for an export or a report."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -19,7 +19,7 @@ from service_tui.terms import Venue
 from service_tui.units import Micros, Timestamp
 from service_tui.wire.base import moment
 from service_tui.wire.endpoints.fleet import DESK_AGENT_POSITIONS, DESK_OUTCOMES, DESK_TRADES
-from service_tui.wire.fleet import AllOutcomesQuery, AllTradesQuery
+from service_tui.wire.fleet import AgentTradeRow, AllOutcomesQuery, AllTradesQuery
 from service_tui.wire.positions import PositionsBody, PositionsQuery
 
 PAGES_MAX: Final = 2_000
@@ -73,16 +73,33 @@ def _has_past(agent: AgentView) -> bool:
 
 async def _trades(ports: Ports, *, wanted: bool) -> Mapping[str, tuple[ReasonedTradeView, ...]]:
     """Read all pages of all agents, newest first; the calls grow with the trades alone."""
+    if not wanted:
+        return {}
     rows: dict[str, list[ReasonedTradeView]] = {}
-    before: int | None = None
-    for _ in range(PAGES_MAX if wanted else 0):
-        reply = await ports.client.call(DESK_TRADES, query=AllTradesQuery(before=before))
-        for row in reply.answer.trades:
+    async for page in trades_of_all(ports):
+        for row in page:
             rows.setdefault(row.agent_id, []).append(reasoned_trade_view(row))
-        before = reply.answer.before
-        if before is None:
-            break
     return {agent_id: tuple(own) for agent_id, own in rows.items()}
+
+
+async def trades_of_all(ports: Ports) -> AsyncIterator[tuple[AgentTradeRow, ...]]:
+    """Read the trades of all agents, newest first; a page is short where agents wrote much.
+
+    Yields:
+        The rows of a page.
+
+    Raises:
+        ServiceError: a page cannot be read.
+    """
+    before: int | None = None
+    for _ in range(PAGES_MAX):
+        reply = await ports.client.call(DESK_TRADES, query=AllTradesQuery(before=before))
+        yield reply.answer.trades
+        older = reply.answer.before
+        # Only to older rows: the next page of an odd service may be the same one, or none at all.
+        if not older or (before is not None and older >= before):
+            return
+        before = older
 
 
 async def _positions_of(ports: Ports, agent_id: str) -> tuple[PositionView, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from service_tui.client.errors import ServiceError
+from service_tui.desk.agents.past import trades_of_all
 from service_tui.desk.all_fills import fill_of
 from service_tui.desk.facts import FillsRead
 from service_tui.desk.ports import Ports
@@ -12,8 +13,8 @@ from service_tui.desk.slices.agents import AgentView, FillView, FleetView
 from service_tui.desk.slices.trades import TradeView
 from service_tui.desk.trading.translate import trade_view
 from service_tui.desk.wire_values import UNTRANSLATABLE
-from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES, DESK_TRADES
-from service_tui.wire.fleet import AllTradesQuery
+from service_tui.wire.endpoints.fleet import DESK_AGENT_TRADES
+from service_tui.wire.fleet import ALL_TRADES_MAX, AgentTradeRow
 from service_tui.wire.trades import TradesQuery
 
 NEWEST: Final = 100
@@ -69,13 +70,13 @@ async def read_fills(ports: Ports, watch: FillsWatch, fleet: FleetView) -> tuple
 async def _newest_of_all(
     ports: Ports, watch: FillsWatch, behind: Sequence[AgentView]
 ) -> FillsRead | None:
-    """The newest fills of many agents in one call; None where that cannot be read."""
+    """The newest fills of many agents, usually in one call; None where they cannot be read."""
     names = {agent.agent_id: agent.name for agent in behind}
     try:
-        reply = await ports.client.call(DESK_TRADES, query=AllTradesQuery())
+        rows = await _newest(ports)
         fills = tuple(
             fill_of(trade, row.agent_id, names[row.agent_id])
-            for row in reply.answer.trades
+            for row in rows
             if row.agent_id in names and (trade := trade_view(row)).is_fill
         )
     except (ServiceError, *UNTRANSLATABLE):
@@ -84,6 +85,16 @@ async def _newest_of_all(
     for agent in behind:
         watch.take(agent, streamed[agent.agent_id])
     return FillsRead(fills)
+
+
+async def _newest(ports: Ports) -> list[AgentTradeRow]:
+    """As many rows of all agents as a whole page holds; of agents that write much it has fewer."""
+    rows: list[AgentTradeRow] = []
+    async for page in trades_of_all(ports):
+        rows += page
+        if len(rows) >= ALL_TRADES_MAX:
+            break
+    return rows
 
 
 def _streamed(ports: Ports) -> Counter[str]:

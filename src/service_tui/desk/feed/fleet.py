@@ -26,6 +26,7 @@ from service_tui.desk.slices.agents import (
 )
 from service_tui.desk.slices.supervision import AgentAlertView, LeashView, PendingTradesSeen
 from service_tui.desk.wire_values import amount
+from service_tui.terms import OFFSET_MAX
 from service_tui.wire.base import timestamp
 from service_tui.wire.endpoints.fleet import (
     DESK_AGENT_ALERTS,
@@ -107,9 +108,10 @@ async def _returns(ports: Ports) -> tuple[ReturnsView, ...]:
         except NotFoundError:
             return ()
         found += (returns_view(body) for body in reply.answer.agents)
-        # Beyond what was asked for, or an answer without an end would never come to one.
-        after = reply.answer.next
-        offset = after if after is not None and after > offset else None
+        # Beyond what was asked for, and behind a page that held something: an answer without an end
+        # would never come to one.
+        after, is_page = reply.answer.next, bool(reply.answer.agents or reply.dropped)
+        offset = after if is_page and after is not None and offset < after <= OFFSET_MAX else None
     return tuple(found)
 
 

@@ -155,17 +155,15 @@ class BoundedConnection(HttpToolsProtocol):
         """
         super().connection_made(transport)
         self.quiet_since = self.loop.time()
-        others = _bounded(self.connections)
+        there = _bounded(self.connections)
+        # Who only reads a refusal takes nobody's place.
+        others = [one for one in there if not one.is_refused]
         if len(others) > connections_max():
-            waiting = [
-                one
-                for one in others
-                if one is not self and one.keeps_waiting() and not one.is_refused
-            ]
+            waiting = [one for one in others if one is not self and one.keeps_waiting()]
             # Connections that never sent a request are closed before those that may send another.
             closed = min(waiting, key=BoundedConnection.closing_order, default=None)
             if closed is None:
-                self._refuse_caller(len(others))
+                self._refuse_caller(len(there))
             else:
                 closed.transport.close()
 

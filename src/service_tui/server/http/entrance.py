@@ -135,8 +135,10 @@ def peer_of(scope: Scope, headers: Headers) -> str:
     peer = direct_peer_of(scope)
     if entrance_of(scope).proxy is None:
         return peer
-    # The proxy adds the last address; the caller may have forged those before it.
-    return headers.get("x-forwarded-for", "").rpartition(",")[2].strip() or peer
+    # The proxy adds the last address, to the last line or as one of its own; the caller may have
+    # forged those before it.
+    lines = headers.getlist("x-forwarded-for") or [""]
+    return lines[-1].rpartition(",")[2].strip() or peer
 
 
 def direct_peer_of(scope: Scope) -> str:

@@ -1,6 +1,6 @@
 """The agent's past on the real venues: one row for each order, with its later results."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ from service_tui.server.world_store import WorldStore
 from service_tui.storage.ended_markets import EndedHead
 from service_tui.storage.journal import History
 from service_tui.terms import Action, OrderEnd, TradeStatus, Venue
-from service_tui.units import Micros, decimal
+from service_tui.units import Micros, Timestamp, decimal
 from service_tui.wire.base import moment
 from service_tui.wire.trades import TradeRow
 
@@ -52,20 +52,26 @@ async def venue_past(world_store: WorldStore, criteria: History, venue: Venue) -
 
 
 async def rows_of(
-    world_store: WorldStore, agent: Agent | None, past: Sequence[Past]
+    world_store: WorldStore, whose: Agent | int, past: Sequence[Past]
 ) -> tuple[TradeRow, ...]:
-    """Rows of the history of an agent, or of all, with the fate of each order."""
-    world, agent_id = world_store.world, None if agent is None else agent.agent_id
-    resting = {order.order_id: order for order in world.venues.orders(agent_id)}
-    gone = [
-        one
+    """Rows of a history, with the fate of each order.
+
+    Args:
+        world_store: the world.
+        whose: the agent; of all agents the first row of the journal from which the history is.
+        past: the history.
+
+    Returns:
+        The rows in its order.
+    """
+    orders = world_store.world.venues.orders(None if isinstance(whose, int) else whose.agent_id)
+    resting = {order.order_id: order for order in orders}
+    gone = {
+        one.order_id: one.at
         for one in past
         if isinstance(one, OrderPlaced) and one.rests and one.order_id not in resting
-    ]
-    ends: dict[str, OrderEnded] = {}
-    if gone:
-        since = min(one.at for one in gone)
-        ends = await world_store.ends(agent_id, {one.order_id for one in gone}, since)
+    }
+    ends = await _ends_of(world_store, whose, gone)
     over = await world_store.past.heads({
         one.market_id for one in past if not isinstance(one, WalletLinked)
     })
@@ -88,6 +94,17 @@ async def rows_of(
         elif isinstance(one, Fill | Paid):
             rows.append(trade_row(one, world, over))
     return tuple(rows)
+
+
+async def _ends_of(
+    world_store: WorldStore, whose: Agent | int, gone: Mapping[str, Timestamp]
+) -> Mapping[str, OrderEnded]:
+    """The ends of orders that no longer rest, given the times at which they were placed."""
+    if not gone:
+        return {}
+    if isinstance(whose, int):
+        return await world_store.ends_after(whose, gone.keys())
+    return await world_store.ends(whose.agent_id, gone.keys(), min(gone.values()))
 
 
 def _ended(placed: OrderPlaced, end: OrderEnded | None) -> OrderResult:

@@ -37,7 +37,7 @@ async def all_trades(request: RequestContext) -> AllTradesBody:
     rows = await world_store.history_of_all(KINDS, query.before, limit=query.limit)
     page = rows[: _fitting(rows)]
     pasts = [past_of(row.kind, row.body) for row in page]
-    bodies = await rows_of(world_store, None, pasts)
+    bodies = await rows_of(world_store, page[-1].seq if page else 0, pasts)
     is_last = len(page) == len(rows) < query.limit
     return AllTradesBody(
         trades=tuple(

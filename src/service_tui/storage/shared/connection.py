@@ -67,6 +67,9 @@ _SESSION: Final = (
     ),
 )
 
+ROWS_AT_ONCE: Final = 1_000
+"""ours: rows of one statement; a world that is copied has millions, and is one transaction."""
+
 _TRANSACTION_MAX_S: Final = 10
 """The server ends a transaction that is idle for longer: the process that opened it was paused."""
 
@@ -241,6 +244,12 @@ class SharedConnection(LateConnection):
         rows: Rows = self._raw.execute(translated(statement), parameters or {})  # pyright: ignore[reportArgumentType, reportCallIssue, reportAssignmentType] - text of ours
         return rows if self._pipeline is None else _LateRows(rows, self._pipeline)
 
+    def note_written(self, seq: int) -> None:
+        """Remember, until the end of `together`, up to which row the journal is written."""
+        # Elsewhere a work can be taken back alone, and its rows with it.
+        if self._pipeline is not None:
+            self.written_to = seq
+
     def check_later(self, rows: Rows, check: Callable[[Rows], None]) -> None:
         """Give a result to a check: now, or once all statements of `together` have theirs."""
         if self._pipeline is None:
@@ -272,10 +281,11 @@ class SharedConnection(LateConnection):
         if self._pipeline is None:
             self._run_for_each(statement, rows)
             return
-        if self._unsent[0] != statement:
-            self._send()
-            self._unsent = (statement, [])
-        self._unsent[1].extend(rows)
+        for row in rows:
+            if self._unsent[0] != statement or len(self._unsent[1]) >= ROWS_AT_ONCE:
+                self._send()
+                self._unsent = (statement, [])
+            self._unsent[1].append(row)
 
     def _send(self) -> None:
         """Send the rows that were put aside, as one statement where that can be."""
@@ -308,6 +318,9 @@ class SharedPort:
         self._committed = committed
         self.connection = SharedConnection(raw)
         raw.execute(f"SET service_tui.epoch = '{epoch:d}'".encode())
+        # At the first use: of a statement that was to be prepared later, and was not run as one
+        # before it failed, the driver would not know that the server has it not (psycopg 3.3.9).
+        raw.prepare_threshold = 0
         # The row stays locked until the end of the transaction: a new leader waits for that.
         led = f"SELECT 1 FROM world WHERE epoch = {epoch:d} FOR NO KEY UPDATE"  # noqa: S608 - a number
         self._begin = f"BEGIN; {led}".encode()
@@ -340,10 +353,13 @@ class SharedPort:
             for works in parts:
                 with self.connection.together():
                     self._run(works)
-        except Exception:
-            # Run one by one, each work meets its own error once more.
+        except Exception as error:
             if self._raw.closed:
-                raise
+                if isinstance(error, psycopg.Error):
+                    raise
+                # A work failed by itself as well.
+                raise psycopg.OperationalError("the connection was lost") from error
+            # Run one by one, each work meets its own error once more.
             self._raw.execute(b"ROLLBACK")
             return False
         return True
@@ -358,7 +374,8 @@ class SharedPort:
         Raises:
             NotLeadingError: another process leads the world now.
         """
-        cursor = self._raw.execute(self._begin)
+        # Two statements, of which none can be prepared together.
+        cursor = self._raw.execute(self._begin, prepare=False)
         cursor.nextset()
         if cursor.fetchone() is None:
             raise NotLeadingError(
@@ -366,8 +383,15 @@ class SharedPort:
             )
 
     def execute(self, sql: str) -> None:
-        """Run COMMIT, ROLLBACK or a statement of a savepoint."""
-        self._raw.execute(sql.encode())
+        """Run COMMIT, ROLLBACK or a statement of a savepoint.
+
+        Raises:
+            psycopg.Error: it was refused, or nothing was committed.
+        """
+        done = self._raw.execute(sql.encode()).statusmessage
+        # A COMMIT after an error that a work kept to itself is a ROLLBACK, and no error.
+        if sql == "COMMIT" and done != sql:
+            raise psycopg.errors.InFailedSqlTransaction("a statement before the commit failed")
 
     def confirm(self) -> None:
         """Report the commit; the server has it on its disk already."""

@@ -113,6 +113,7 @@ DESK_OUTCOMES = Endpoint(
     query=fleet.AllOutcomesQuery,
     role=PersonRole.OBSERVER,
     summary="What the trades of each agent came to since a moment",
+    room=OF_ALL_AGENTS,
 )
 # ours: the spec names the analytics of Elite and no path of theirs.
 SKILL_ANALYTICS = Endpoint(
