@@ -40,7 +40,7 @@ installed: $(VENV)/.console
 	@$(BIN)/python tests/installed.py $(WAYS)
 
 changes:
-	@$(PYTHON) tests/changes.py $(TAG)
+	@$(PYTHON) tests/changes.py '$(TAG)'
 
 $(VENV)/.console: requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)

@@ -7,7 +7,7 @@ set -eu
 call() {
     path=$1; shift
     printf 'header = "Authorization: Bearer %s"\n' "$key" |
-        curl -sS --fail-with-body --config - -H 'Content-Type: application/json' "$@" "$SERVICE_API_URL$path"
+        curl -sS --max-time 30 --fail-with-body --config - -H 'Content-Type: application/json' "$@" "$SERVICE_API_URL$path"
 }
 
 key=${SERVICE_API_KEY:-}
@@ -18,7 +18,8 @@ market=$(call '/api/sdk/markets?limit=1' | jq -r '.markets[0].id')
 order=$(jq -n --arg market "$market" \
     '{market_id: $market, side: "yes", amount: 5, venue: "sim", source: "shell:example", reasoning: "an example"}')
 # curl repeats what has no answer, with the same key: it is carried out once.
-call /api/sdk/trade -H "Idempotency-Key: example-$$-$(date +%s)" --retry 4 --retry-all-errors -d "$order" |
+once=$(od -An -N12 -tx1 /dev/urandom | tr -d ' \n')
+call /api/sdk/trade -H "Idempotency-Key: example-$once" --retry 4 --retry-all-errors -d "$order" |
     jq -e .success >/dev/null
 call '/api/sdk/positions?venue=sim' |
     jq -r '.positions[] | "\(.shares_yes * 100 | round / 100) YES for \(.cost_basis): \(.question)"'

@@ -81,11 +81,15 @@ class SharedConnections:
         with self._engine.connect() as connection:
             raw = cast("Raw", connection.connection.driver_connection)
             if connection.info.get("world") != place.world:
+                # Where the change does not come to its end, the next look makes it again.
+                connection.info.pop("world", None)
                 with as_shared_error():
                     # Outside of a transaction: it would be undone at the end of that.
                     raw.autocommit = True
-                    raw.execute(_searching(place))
-                    raw.autocommit = False
+                    try:
+                        raw.execute(_searching(place))
+                    finally:
+                        raw.autocommit = False
                 connection.info["world"] = place.world
             with Session(connection) as session:
                 yield session
