@@ -84,12 +84,7 @@ class SharedConnections:
                 # Where the change does not come to its end, the next look makes it again.
                 connection.info.pop("world", None)
                 with as_shared_error():
-                    # Outside of a transaction: it would be undone at the end of that.
-                    raw.autocommit = True
-                    try:
-                        raw.execute(_searching(place))
-                    finally:
-                        raw.autocommit = False
+                    _search(raw, place)
                 connection.info["world"] = place.world
             with Session(connection) as session:
                 yield session
@@ -148,6 +143,15 @@ class SharedConnections:
                 raw = None
         if raw is not None:
             raw.close()
+
+
+def _search(raw: Raw, place: WorldPlace) -> None:
+    """Let a connection see one world; outside of a transaction, whose end could undo it."""
+    raw.autocommit = True
+    try:
+        raw.execute(_searching(place))
+    finally:
+        raw.autocommit = False
 
 
 def _searching(place: WorldPlace) -> sql.Composed:
