@@ -1,7 +1,7 @@
 """Parts of the program whose libraries an extra installs, and what is said where one is missing."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, cast
 
 BRINGS: Final[Mapping[str, tuple[str, ...]]] = {
     "chain": (
@@ -39,5 +39,5 @@ def _every(error: BaseException) -> Iterator[ModuleNotFoundError]:
     if isinstance(error, ModuleNotFoundError):
         yield error
     elif isinstance(error, BaseExceptionGroup):
-        for each in error.exceptions:
+        for each in cast("BaseExceptionGroup[BaseException]", error).exceptions:
             yield from _every(each)
