@@ -279,9 +279,9 @@ async def test_who_takes_over_a_history_goes_on_as_if_nobody_had_died(tmp_path: 
         first.send(signal.SIGKILL)
         await first.gone()
         await second.until("leading")
+        assert await agent.held(second.address) == pytest.approx(agent.bought)
         for seconds in STEPS_S[KILLED_AT:]:
             found.append(await stepped(http, second.address, seconds, keys.operator))
-        assert await agent.held(second.address) == pytest.approx(agent.bought)
     assert any(one.get("best_bid") for one in expected[KILLED_AT])
     assert {one["status"] for one in expected[-1]} > {"resolved"}
     assert found == expected
