@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from service_tui.credentials.api_keys import ApiKeysError, read_private, write_private
-from service_tui.credentials.system_keyring import KEYRING_SERVICE, Keyring
+from service_tui.credentials.system_keyring import KEYRING_SERVICE, NO_KEYRING, Keyring
 from service_tui.desk.slices.wallet import StoredKeyView
 from service_tui.signing.errors import KeyFormatError, KeystoreError
 from service_tui.signing.keystore import WORK, address_in, check_form, opened, sealed
@@ -189,7 +189,7 @@ class WalletKeys:
             KeystoreError: there is none.
         """
         if self._keyring is None:
-            raise KeystoreError("no system keyring: pip install 'service-tui[keyring]'")
+            raise KeystoreError(NO_KEYRING)
 
     def remember_passphrase(self, address: str, passphrase: str) -> None:
         """Store a passphrase in the system's keyring, after it has opened the key.
