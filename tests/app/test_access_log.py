@@ -6,9 +6,10 @@ from pathlib import Path
 
 import httpx
 import pytest
+from starlette.types import ASGIApp
 
 from kit.service.stage import Stage, open_stage
-from service_tui.app.access_log import logged, route_of
+from service_tui.app.access_log import logged, random_id, route_of
 from service_tui.app.ops import ProcessFigures
 from service_tui.server.http.loopback import listen
 
@@ -20,8 +21,12 @@ async def answers(
 ) -> list[tuple[httpx.Response, list[str]]]:
     """Answers of a logged port, each with its ids."""
     found: list[tuple[httpx.Response, list[str]]] = []
+
+    def once(app: ASGIApp) -> ASGIApp:
+        return logged(app, stage.clock.monotonic, random_id)
+
     async with (
-        listen(stage.sim.app, around=lambda app: logged(logged(app))) as url,
+        listen(stage.sim.app, around=lambda app: once(once(app))) as url,
         httpx.AsyncClient(base_url=url) as client,
     ):
         for path, headers in calls:

@@ -6,7 +6,7 @@ A line names the endpoint, not the path: paths contain ids, and codes of claim l
 import logging
 import re
 import secrets
-import time
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -32,19 +32,20 @@ _PATTERNS: Final = tuple(
 )  # fmt: skip
 
 
-def logged(app: ASGIApp) -> ASGIApp:
+def logged(app: ASGIApp, monotonic: Callable[[], float], new_id: Callable[[], str]) -> ASGIApp:
     """The app with a line in the log for each call, and an id in each answer.
 
     A short and plain `X-Request-Id` of the caller is kept, else one is made. A call that is
-    forwarded takes its id along.
+    forwarded takes its id along. `monotonic` tells seconds, `new_id` makes an id that is short and
+    plain.
     """
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
-        began, status = time.monotonic(), 0
-        request_id = id_of(scope)
+        began, status = monotonic(), 0
+        request_id = _sent_id(scope) or new_id().encode()
         own = (HEADER, request_id)
         headers = [one for one in scope["headers"] if one[0] != HEADER]
 
@@ -59,19 +60,24 @@ def logged(app: ASGIApp) -> ASGIApp:
         try:
             await app({**scope, "headers": [*headers, own]}, receive, noted)
         finally:
-            took_ms = 1_000 * (time.monotonic() - began)
+            took_ms = 1_000 * (monotonic() - began)
             what = f"{method_of(scope)} {route_of(scope)}"
             log.info("%s %s %s %.1f ms", request_id.decode(), what, status or "-", took_ms)
 
     return answer
 
 
-def id_of(scope: Scope) -> bytes:
-    """The id of a call: the caller's if it sent one that is short and plain, else a new one."""
+def random_id() -> str:
+    """An id that no other call has."""
+    return secrets.token_hex(8)
+
+
+def _sent_id(scope: Scope) -> bytes:
+    """The id that the caller sent, if it is short and plain; else empty."""
     sent: list[bytes] = [value for name, value in scope["headers"] if name == HEADER]
     if len(sent) == 1 and _ID.fullmatch(sent[0]):
         return sent[0]
-    return secrets.token_hex(8).encode()
+    return b""
 
 
 def method_of(scope: Scope) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from service_tui.app.access_log import logged
+from service_tui.app.access_log import logged, random_id
 from service_tui.app.edge import Edge
 from service_tui.app.network import entrance_on, leader_tls
 from service_tui.app.ops import ProcessFigures, Role, ops_port
@@ -162,7 +162,9 @@ class SharedProcess:
     def _around(self, _: ASGIApp) -> ASGIApp:
         """What answers at the port: the edge, counted, and logged where that is wanted."""
         measured = self._figures.measured(self._edge)
-        return logged(measured) if self._options.access_log else measured
+        if not self._options.access_log:
+            return measured
+        return logged(measured, self._clock.monotonic, random_id)
 
     async def _stand_by(self, ending: asyncio.Event) -> bool:
         """Follow the leader until there is none.

@@ -6,6 +6,7 @@ import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from enum import Enum, auto
+from functools import partial
 from typing import Final
 
 from starlette.types import ASGIApp
@@ -203,12 +204,12 @@ Watching = tuple[Callable[[ASGIApp], ASGIApp] | None, Callable[[Sim], str]]
 
 @asynccontextmanager
 async def _watched(options: Options, clock: Clock) -> AsyncGenerator[Watching]:
-    """The port for health and figures, where one is wanted."""
+    """The port for health and figures, and the log of calls, where they are wanted."""
     around: Callable[[ASGIApp], ASGIApp] | None = None
     if options.access_log:
-        from service_tui.app.access_log import logged  # noqa: PLC0415 - few want it
+        from service_tui.app.access_log import logged, random_id  # noqa: PLC0415 - few want it
 
-        around = logged
+        around = partial(logged, monotonic=clock.monotonic, new_id=random_id)
     if options.ops_port is None:
         yield around, lambda _: ""
         return
