@@ -17,6 +17,7 @@ from starlette.applications import Starlette
 
 from kit.engine.topics import TOPICS
 from kit.engine.traders import Crowd
+from kit.ports import until_closed
 from kit.service.followed import (
     SETTINGS,
     CutLine,
@@ -401,7 +402,11 @@ async def test_a_write_is_sent_once_and_the_caller_learns_whether_it_was() -> No
     port = server.sockets[0].getsockname()[1]
     found = [f"http://127.0.0.1:{port}"]
     edge = Edge(lambda: found[0] if found else None)
-    async with server, at_port(edge) as address, httpx.AsyncClient(timeout=ANSWER_S) as http:
+    async with (
+        until_closed(server),
+        at_port(edge) as address,
+        httpx.AsyncClient(timeout=ANSWER_S) as http,
+    ):
         broken = await http.post(f"{address}/api/sdk/trade", json={})
         assert (broken.status_code, len(taken)) == (502, 1)
         assert "may have been carried out" in broken.json()["error"]
@@ -434,7 +439,7 @@ async def test_a_call_is_known_by_its_own_port_before_it_goes_on() -> None:
     server = await asyncio.start_server(nobody, "127.0.0.1", 0)
     leader = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     named = Entrance(frozenset({"desk.example"}), "https")
-    async with server, aclosing(Edge(lambda: leader)) as edge:
+    async with until_closed(server), aclosing(Edge(lambda: leader)) as edge:
         async with at_port(edge) as address:
             for hosts in ("", "Host: localhost\r\nHost: 127.0.0.1\r\n", "Host: evil.test\r\n"):
                 assert await status_of(address, hosts) in {400, 403}
@@ -468,7 +473,7 @@ async def test_what_waits_for_a_leader_that_stands_still_ends_with_its_lead() ->
     server = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
     edge = Edge(lambda: f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
     async with (
-        server,
+        until_closed(server),
         at_port(edge) as address,
         httpx.AsyncClient(timeout=ANSWER_S) as http,
         asyncio.TaskGroup() as tasks,

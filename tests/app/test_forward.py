@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
+from kit.ports import until_closed
 from service_tui.app.forward import forwarding
 from service_tui.server.http.loopback import address_of, bind
 
@@ -21,9 +22,8 @@ async def leading(serve: Serve, connections: int | None = None) -> AsyncGenerato
     far = await asyncio.start_server(serve, "127.0.0.1", 0)
     where = address_of(far.sockets[0])
     with bind() as listener:
-        async with forwarding(listener, lambda: where, connections):
+        async with until_closed(far), forwarding(listener, lambda: where, connections):
             yield listener
-    far.close()
 
 
 async def caller(listener: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from kit.ports import until_closed
 from kit.service.followed import at_port
 from service_tui.app.edge import Edge
 from service_tui.server.http.loopback import address_of
@@ -51,7 +52,7 @@ async def following(say: Callable[[bytes], bytes]) -> AsyncGenerator[tuple[Leade
     leader = Leader(say)
     server = await asyncio.start_server(leader.serve, "127.0.0.1", 0)
     edge = Edge(lambda: address_of(server.sockets[0]))
-    async with server, at_port(edge) as address, aclosing(edge):
+    async with until_closed(server), at_port(edge) as address, aclosing(edge):
         yield leader, address
 
 
@@ -136,7 +137,11 @@ async def test_a_target_that_is_no_path_is_refused(line: bytes) -> None:
 
     other = await asyncio.start_server(hear, "127.0.0.1", 0)
     line = line % other.sockets[0].getsockname()[1] if b"%d" in line else line
-    async with other, following(lambda _: OK) as (leader, address), caller(address) as one:
+    async with (
+        until_closed(other),
+        following(lambda _: OK) as (leader, address),
+        caller(address) as one,
+    ):
         status, _ = await one.ask(line + b" HTTP/1.1\r\n" + HOST + b"\r\n")
         assert (status, heard, leader.asked) == (400, [], [])
 

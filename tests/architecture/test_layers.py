@@ -88,8 +88,8 @@ def modules_after(imported: str) -> set[str]:
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
     "service_tui.app.start": (559, 169),
-    "service_tui.app.start, service_tui.app.live": (1_417, 657),
-    "service_tui.commands.serve": (996, 353),
+    "service_tui.app.start, service_tui.app.live": (1_418, 658),
+    "service_tui.commands.serve": (997, 354),
     "service_tui.commands.lists": (853, 280),
     "service_tui.sdk.client": (532, 113),
 }

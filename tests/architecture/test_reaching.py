@@ -18,7 +18,7 @@ import textual
 
 TESTS = Path(__file__).resolve().parents[1]
 OUTSIDE = ("kit", "bench")
-MOST = {"private names": 195, "stand-ins": 179, "patched modules": 320}
+MOST = {"private names": 195, "stand-ins": 179, "patched modules": 305}
 SLACK = 15
 """So far the count may fall below its figure before the figure has to follow."""
 

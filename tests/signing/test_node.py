@@ -14,6 +14,7 @@ from web3.exceptions import Web3Exception
 from web3.types import RPCResponse
 from web3.utils import async_exception_handling
 
+from kit.ports import until_closed
 from service_tui.addresses import checksummed, keccak256
 from service_tui.server.chain_node.node import PAYOUT_TOPIC
 from service_tui.signing import node
@@ -128,7 +129,7 @@ async def listening() -> AsyncGenerator[tuple[str, list[object]]]:
         await writer.drain()
         writer.close()
 
-    async with await asyncio.start_server(hear, "127.0.0.1", 0) as server:
+    async with until_closed(await asyncio.start_server(hear, "127.0.0.1", 0)) as server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/{{sender}}/{{data}}", met
 
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
+from service_tui.listening import stop_listening
 from service_tui.server.http.connections import backlog, connections_max
 
 CHUNK: Final = 65_536
@@ -46,12 +47,14 @@ async def forwarding(
             task = tasks.create_task(_forward((reader, writer), find))
             leading.add(task)
             task.add_done_callback(leading.discard)
+            # Not by the task itself: one that is cancelled at once never begins.
+            task.add_done_callback(lambda _: writer.close())
 
         server = await asyncio.start_server(accepted, sock=listener.dup(), backlog=backlog())
         try:
             yield
         finally:
-            server.close()
+            await stop_listening(server)
             for task in leading:
                 task.cancel()
 
@@ -71,8 +74,6 @@ async def _forward(near: Connection, find: Callable[[], str | None]) -> None:
     except OSError:
         # No process there any more: the caller sees a closed connection.
         return
-    finally:
-        near[1].close()
 
 
 async def _connected(address: str | None) -> Connection | None:

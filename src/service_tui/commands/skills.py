@@ -284,7 +284,7 @@ async def _leashed(
                 yield {KEY_VARIABLE: own_key, URL_VARIABLE: own_address}
             finally:
                 looking.cancel()
-                lines.close()
+                await lines.close()
 
 
 def _ignore(_: object) -> None:

@@ -137,7 +137,7 @@ class Supervision:
     async def close(self) -> None:
         """End what runs for this desk and was not detached."""
         await self._skills.runs.close()
-        self._lines.close()
+        await self._lines.close()
 
     def _against_real(self, order: PlaceTrade, spent: Micros) -> Reason | None:
         """The desk's objection to a skill's buy for real money; None without one."""

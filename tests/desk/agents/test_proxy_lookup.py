@@ -96,7 +96,7 @@ async def lost(
             looking = tasks.create_task(lines.run())
             yield Lost(stage, line, lines, leash, way, facts)
             looking.cancel()
-            lines.close()
+            await lines.close()
 
 
 @pytest.mark.slow

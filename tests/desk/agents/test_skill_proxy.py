@@ -84,7 +84,7 @@ async def far(path: Path, mode: LeashMode, **other: object) -> AsyncGenerator[Fa
             yield Far(stage, lines, leash, skill, (url, key), facts, halted)
         finally:
             await asyncio.to_thread(skill.close)
-            lines.close()
+            await lines.close()
 
 
 def own_client(url: str, clock: HastyClock) -> Client:
@@ -195,7 +195,7 @@ async def test_only_a_sure_no_to_another_amount_lets_a_trade_wait_on(
         (ended,) = leash.decided
         assert ended.status is (PendingStatus.APPROVED if waits_on else PendingStatus.UNKNOWN)
         assert ("result unknown" in (ended.reason or "")) is not waits_on
-        lines.close()
+        await lines.close()
 
 
 @pytest.mark.slow
@@ -262,14 +262,14 @@ async def test_what_was_spent_today_outlives_the_desk(tmp_path: Path) -> None:
 
         lines, leash, way = await opened()
         await raw_call(way, "POST /api/sdk/trade", buy)
-        lines.close()
+        await lines.close()
         lines, leash, way = await opened()
         assert leash.spent_on(clock.now()) == 6 * ONE
         assert b"LEASH_BUDGET" in await raw_call(way, "POST /api/sdk/trade", buy)
         assert len(service.requests) == 1
         # What the service refused is given back, there too.
         await raw_call(way, "POST /api/sdk/trade", buy.replace(b"6.0", b"3.0"))
-        lines.close()
+        await lines.close()
         lines, leash, way = await opened()
         assert leash.spent_on(clock.now()) == 6 * ONE
         # What cannot be written down is not sent.
@@ -278,7 +278,7 @@ async def test_what_was_spent_today_outlives_the_desk(tmp_path: Path) -> None:
             status(await raw_call(way, "POST /api/sdk/trade", buy.replace(b"6.0", b"3.0"))) == 424
         )
         assert (leash.spent, len(service.requests)) == (6 * ONE, 2)
-        lines.close()
+        await lines.close()
         with pytest.raises(ValueError, match=SPENDING):
             await opened()
 
@@ -338,7 +338,7 @@ async def test_a_halt_that_comes_while_a_buy_leaves_keeps_it_here(ask: int) -> N
         sale = b'{"market_id": "m", "side": "yes", "action": "sell", "shares": 5.0}'
         assert status(await raw_call(way, "POST /api/sdk/trade", sale)) == 200
         assert len(service.requests) == 1
-        lines.close()
+        await lines.close()
 
 
 async def test_real_money_leaves_only_where_the_desk_has_nothing_against_it() -> None:
@@ -378,7 +378,7 @@ async def test_real_money_leaves_only_where_the_desk_has_nothing_against_it() ->
         assert (list(leash.waiting), len(service.requests)) == ([pending_id], 2)
         await lines.carry_out(ApproveTrade(pending_id, "it", confirmed=True))
         assert (leash.waiting, len(service.requests)) == ({}, 3)
-        lines.close()
+        await lines.close()
 
 
 async def test_the_day_of_the_desk_counts_skills_that_run_no_more(tmp_path: Path) -> None:
@@ -400,13 +400,13 @@ async def test_the_day_of_the_desk_counts_skills_that_run_no_more(tmp_path: Path
             leash = StoredLeash("a", "heron", slug, LeashMode.AUTO)
             way = await lines.open("r1", leash, "sk_test_0123456789")
             await raw_call(way, "POST /api/sdk/trade", buy)
-            lines.close()
+            await lines.close()
         # What another service was sent is its own.
         SkillSpending(tmp_path).keep("a owl https://elsewhere.example", leash.day, Micros(9 * ONE))
         way = await lines.open("r2", leash, "sk_test_0123456789")
         await raw_call(way, "POST /api/sdk/trade", buy)
         assert asked == [0, 4 * ONE, 8 * ONE]
-        lines.close()
+        await lines.close()
 
 
 def test_what_is_given_back_after_midnight_is_not_of_the_new_day() -> None:
@@ -564,7 +564,7 @@ async def ways(folder: Path | None = None) -> AsyncGenerator[Ways]:
     try:
         yield it
     finally:
-        it.lines.close()
+        await it.lines.close()
 
 
 def on(mode: LeashMode = LeashMode.AUTO, slug: str = "gauge", **other: Any) -> StoredLeash:

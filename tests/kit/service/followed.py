@@ -17,6 +17,7 @@ from kit.service.postgres import leading
 from kit.service.stage import ANSWER_S, OPERATOR
 from service_tui.app.edge import Edge
 from service_tui.clock import SystemClock
+from service_tui.listening import stop_listening
 from service_tui.server.embedded import Sim, SimSettings, open_sim
 from service_tui.server.events.stream import STATE, OpenStreams
 from service_tui.server.following import FollowingCopy, open_copy
@@ -165,9 +166,11 @@ class CutLine:
     @asynccontextmanager
     async def at_port(self) -> AsyncGenerator[str]:
         server = await asyncio.start_server(self._carry, "127.0.0.1", 0)
-        async with server:
-            port = server.sockets[0].getsockname()[1]
+        port = server.sockets[0].getsockname()[1]
+        try:
             yield f"postgresql://desk@127.0.0.1:{port}/postgres"
+        finally:
+            await stop_listening(server)
             self.cut()
 
     def cut(self) -> None:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from service_tui.clock import ManualClock
+from service_tui.listening import stop_listening
 
 Step = bytes | Callable[[asyncio.StreamWriter], Awaitable[None]]
 
@@ -77,7 +78,7 @@ async def scripted(*steps: Step) -> AsyncIterator[Scripted]:
     try:
         yield service
     finally:
-        server.close()
+        await stop_listening(server)
         for task in tasks:
             task.cancel()
         if tasks:

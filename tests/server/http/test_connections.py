@@ -4,12 +4,14 @@ import asyncio
 import json
 import logging
 import re
+import socket
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 import uvicorn
+from starlette.applications import Starlette
 
 from kit.service.stage import OPERATOR, Stage, open_stage
 from service_tui.engine.events import AgentChanged
@@ -21,7 +23,7 @@ from service_tui.server.http.connections import (
     CONNECTIONS_MIN,
     allow_connections,
 )
-from service_tui.server.http.loopback import listen
+from service_tui.server.http.loopback import bind, listen
 from service_tui.units import Timestamp
 from service_tui.wire.endpoints.desk import EVENTS
 from service_tui.wire.endpoints.public import HEALTH, TROUBLESHOOT
@@ -295,6 +297,20 @@ async def test_a_port_that_nobody_uses_is_closed_without_a_wait(
             await opened(url)
 
 
+@pytest.mark.parametrize("turns", range(4))
+async def test_whoever_was_just_let_in_is_not_left_waiting_at_the_end(turns: int) -> None:
+    app, listener = Starlette(), bind()
+    setattr(app.state, stream.STATE, stream.OpenStreams())
+    with suppress(ConnectionResetError):
+        async with listen(app, listener=listener):
+            caller = socket.create_connection(listener.getsockname())
+            for _ in range(turns):
+                await asyncio.sleep(0)
+        with caller:
+            caller.settimeout(5)
+            assert caller.recv(1) == b""
+
+
 @pytest.mark.slow
 async def test_whoever_is_being_answered_at_the_end_gets_the_answer(tmp_path: Path) -> None:
     async with open_stage(tmp_path) as stage, asyncio.TaskGroup() as tasks:
@@ -359,46 +375,6 @@ async def test_requests_sent_together_are_answered_whole_and_in_their_order(
         writer.close()
     statuses = re.findall(rb"HTTP/1\.1 (\d+)", said)
     assert statuses == [b"200", b"404", b"405", b"200", b"200"]
-
-
-class Closing:
-    """Notes that it was closed."""
-
-    def __init__(self, done: list[str], name: str) -> None:
-        self._done = done
-        self._name = name
-
-    def close(self) -> None:
-        self._done.append(self._name)
-
-
-@pytest.mark.parametrize("where", ["connections", "tasks", "accepted"])
-async def test_whoever_is_still_there_is_waited_for_and_the_port_closed_once(
-    monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
-    done: list[str] = []
-
-    async def waits(*_: object) -> None:
-        done.append("waited")
-
-    monkeypatch.setattr(uvicorn.Server, "shutdown", waits)
-    server = connections.PortServer(uvicorn.Config(_no_app))
-    one: Any = Closing(done, "closed")
-    port: Any = Closing(done, "port")
-    server.servers = [port]
-    if where == "connections":
-        server.server_state.connections.add(one)
-    elif where == "tasks":
-        server.server_state.tasks.add(one)
-    else:
-        # A connection of this turn of the loop is known in the next.
-        asyncio.get_running_loop().call_soon(server.server_state.connections.add, one)
-    await server.shutdown([one])
-    assert done == ["port", "waited"]
-
-
-async def _no_app(*_: object) -> None:
-    """Answer nobody."""
 
 
 @pytest.mark.slow

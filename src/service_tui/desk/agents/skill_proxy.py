@@ -66,6 +66,7 @@ from service_tui.desk.reasons import HALTED, Fix
 from service_tui.desk.slices.halt import HaltedAgent
 from service_tui.desk.slices.notices import NoticeKind
 from service_tui.desk.slices.supervision import LeashView, PendingTradeView
+from service_tui.listening import stop_listening
 from service_tui.terms import Action, LeashMode, PendingStatus, Venue
 from service_tui.units import Micros, NotMicrosError, Timestamp, decimal, micros, sum_of
 from service_tui.wire.endpoints.fleet import PENDING_TRADES
@@ -148,10 +149,11 @@ class SkillProxies:
         made = _Proxy(leash, token, real_key, server)
         line = self._proxies.setdefault(run_id, made)
         if line is not made:
-            line.server.close()
+            before_it = line.server
             # What is unknown is looked up on, and what is on its way ends on the new leash.
             leash.unknown = line.leash.unknown
             line.leash, line.token, line.key, line.server = leash, token, real_key, server
+            await stop_listening(before_it)
         self._emit_leashes()
         return f"http://{HOST}:{server.sockets[0].getsockname()[1]}", token
 
@@ -231,10 +233,10 @@ class SkillProxies:
         named = {leash.agent_id: leash.agent_name for leash in leashes}
         return tuple(HaltedAgent(agent_id, name) for agent_id, name in named.items())
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close every connection and accept no more."""
-        for line in self._proxies.values():
-            line.server.close()
+        for line in tuple(self._proxies.values()):
+            await stop_listening(line.server)
         for writer in tuple(self._writers):
             writer.close()
         self._proxies.clear()

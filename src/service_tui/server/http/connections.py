@@ -18,6 +18,8 @@ from typing import Any, ClassVar, Final
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from service_tui.listening import stop_listening
+
 TICK_S: Final = 1.0
 """How often the date of the answers is set anew."""
 
@@ -376,9 +378,7 @@ class PortServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the port, and wait for those who are connected."""
         for server in self.servers:
-            server.close()
-        # Whoever was just accepted is known after a turn of the loop.
-        await asyncio.sleep(0)
+            await stop_listening(server)
         if self.server_state.connections or self.server_state.tasks:
             await super().shutdown(sockets)
             return
