@@ -542,6 +542,18 @@ async def test_toasts_have_the_sign_of_their_tone_and_one_may_replace_another() 
 
 
 @pytest.mark.slow
+async def test_one_toast_is_seen_at_a_time_and_an_error_comes_back() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        seen.app.show_toast("not saved: disk full", "bad", "disk")
+        await seen.until(lambda: "disk full" in seen.text)
+        seen.app.show_toast("bought 3 shares", "good", "fill")
+        await seen.until(lambda: "bought 3 shares" in seen.text)
+        assert "disk full" not in seen.text
+        await seen.click("bought 3 shares")
+        await seen.until(lambda: "disk full" in seen.text)
+
+
+@pytest.mark.slow
 async def test_there_are_never_two_answers_to_keys_at_once() -> None:
     async with running(STATE) as seen:
         for number in range(3):

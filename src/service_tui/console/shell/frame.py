@@ -18,7 +18,7 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
-from textual.widgets._toast import ToastRack
+from textual.widgets._toast import ToastHolder, ToastRack
 
 from service_tui.console import formats
 from service_tui.console.key_queue import KeyQueue
@@ -54,11 +54,13 @@ WEB_DRIVER: Final = "textual.drivers.web_driver"
 """Where Textual keeps the driver that a page in a browser asks for."""
 
 TOAST_S: Final = 5.0
+ERROR_S: Final = 10.0
 TOAST_MAX: Final = 240
-"""Duration and longest text of a toast."""
+"""Duration and longest text of a toast. Only the newest is seen: an error that another toast
+covers is seen again after it."""
 
-TOASTS_SHOWN: Final = 4
-"""Toasts at one time: a repeated one replaces itself, and the oldest goes first."""
+TOASTS_KEPT: Final = 4
+"""Toasts that may wait below the newest: a repeated one replaces itself, and the oldest goes."""
 
 _TONES: Final[dict[str, tuple[str, SeverityLevel]]] = {
     "info": ("", "information"),
@@ -238,10 +240,11 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
             self._unnotify(former, refresh=False)
         sign, severity = _TONES.get(tone, _TONES["info"])
         line = formats.plain(text, TOAST_MAX).plain
-        toast = Notification(f"{sign}{line}", severity=severity, timeout=TOAST_S, markup=False)
+        lasting = ERROR_S if severity == "error" else TOAST_S
+        toast = Notification(f"{sign}{line}", severity=severity, timeout=lasting, markup=False)
         same = [one for one in self._notifications if one.message == toast.message]
         others = [one for one in self._notifications if one.message != toast.message]
-        for one in (*same, *others[: 1 - TOASTS_SHOWN]):
+        for one in (*same, *others[: 1 - TOASTS_KEPT]):
             self._unnotify(one, refresh=False)
         self.post_message(Notify(toast))
         self._toast_of[kind] = toast
@@ -253,6 +256,18 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
             for rack in screen.query(ToastRack):
                 rack.display = False
         super()._refresh_notifications()
+        self.call_later(self._show_newest_toast)
+
+    def _unnotify(self, notification: Notification, refresh: bool = True) -> None:  # noqa: FBT001, FBT002 - Textual's own
+        super()._unnotify(notification, refresh)
+        self.call_later(self._show_newest_toast)
+
+    def _show_newest_toast(self) -> None:
+        """Hide every toast but the newest: one sentence is read, two are not."""
+        newest = {ToastRack._toast_id(one) for one in list(self._notifications)[-1:]}  # noqa: SLF001
+        for screen in self.screen_stack[-1:]:
+            for holder in screen.query(ToastHolder):
+                holder.display = holder.id in newest
 
     def action_clear_toasts(self) -> None:
         """Remove every toast from the screen."""
