@@ -194,14 +194,28 @@ async def test_a_calm_screen_looks_so(size: tuple[int, int]) -> None:
 
 
 @pytest.mark.slow
-async def test_the_day_is_shown_until_something_needs_the_person() -> None:
+async def test_the_day_is_shown_below_few_rows() -> None:
     async with running(QUIET) as seen:
         assert "All clear" in seen.text
         assert "other agents -15.00" in seen.text
         await seen.bring(STATE)
+        assert "All clear" not in seen.text
+        await seen.until(lambda: "other agents -15.00" in seen.text)
+        await seen.press("/", *"council")
+        await seen.until(lambda: "other agents" not in seen.text)
+
+
+@pytest.mark.slow
+async def test_rows_that_fill_the_screen_leave_the_day_no_room() -> None:
+    async with running(STATE, size=(100, 16)) as seen:
         assert "other agents" not in seen.text
-        await seen.bring(QUIET)
-        assert "other agents -15.00" in seen.text
+        await assert_snapshot(seen.pilot, "few_rows_100x16")
+
+
+@pytest.mark.slow
+async def test_few_rows_look_so() -> None:
+    async with running(STATE, size=(120, 40)) as seen:
+        await assert_snapshot(seen.pilot, "few_rows_120x40")
 
 
 @pytest.mark.slow

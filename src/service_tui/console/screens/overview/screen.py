@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.message import Message
 
 from service_tui.console.actions import ScreenAction
 from service_tui.console.forms.explain import Explanation
@@ -46,10 +47,25 @@ _CALM_BRIEFING: Final = 2
 """Height below which the heartbeat leaves its room to the day, and its lines then."""
 
 _CALM_TABLE: Final = 3
-"""Lines of the table without rows."""
+_TABLE_HEAD: Final = 2
+"""Lines of the table without rows, and those beside its rows."""
+
+_DAY_LINES: Final = 5
+"""ours: the day is shown below the rows if they leave it so many lines."""
 
 _EDGE: Final = 3
 """Cells of the block's edge and padding."""
+
+
+class DayBlock(TextBlock):
+    """The day, in the room that is left: it reports each new size."""
+
+    class Resized(Message):
+        """There is more or less room than before."""
+
+    @on(events.Resize)
+    def _report(self) -> None:
+        self.post_message(self.Resized())
 
 
 class AttentionScreen(TableScreen[Need]):  # noqa: PLR0904 - what one list of its own needs
@@ -73,19 +89,19 @@ class AttentionScreen(TableScreen[Need]):  # noqa: PLR0904 - what one list of it
         self._opened: frozenset[str] = frozenset()
         """Keys of rows of several whose members are listed."""
         self._absence = TextBlock(id="attention-away")
-        self._calm = TextBlock(id="attention-calm")
+        self._calm = DayBlock(id="attention-calm")
         self._order = TextBlock(id="attention-order")
         self._advice = TextBlock(id="attention-advice")
         self._briefing = TextBlock(id="attention-briefing")
 
     def compose(self) -> ComposeResult:
-        """The absence, the search, the rows or the day, their order, the note, the heartbeat."""
+        """The absence, the search, the rows, their order, the note, the day, the heartbeat."""
         yield self._absence
         yield self.line
         yield self.table
-        yield self._calm
         yield self._order
         yield self._advice
+        yield self._calm
         yield self._briefing
 
     def watched(self) -> object:
@@ -199,21 +215,37 @@ class AttentionScreen(TableScreen[Need]):  # noqa: PLR0904 - what one list of it
     @property
     def is_calm(self) -> bool:
         """True if everything is loaded and nothing needs the person."""
-        state = self.state
         hidden = self.inbox.snoozed or self.inbox.muted
-        return not (self.inbox.rows or hidden or unloaded_topics(state) or state.from_cache)
+        return self._is_known and not (self.inbox.rows or hidden)
+
+    @property
+    def _is_known(self) -> bool:
+        """True if everything is loaded that the list and the day are made of."""
+        return not (unloaded_topics(self.state) or self.state.from_cache)
 
     def _show_calm(self) -> None:
-        """Show the day in the room that rows would take, while there are none."""
+        """Show the day in the room that the rows leave."""
+        # The layout of the class comes after this: the block has what the others leave.
+        others = (self._absence, self.line, self._briefing, self._order, self._advice)
+        taken = sum(one.outer_size.height for one in others if one.display)
+        table = _TABLE_HEAD + len(self.rows()) if self.inbox.rows else _CALM_TABLE
+        lines = self.size.height - taken - table
         is_calm = self.is_calm
-        self.set_class(is_calm, "-calm")
-        if is_calm and self.size:
-            # The layout of the class comes after this: the block has what the others leave.
-            others = (self._absence, self.line, self._briefing, self._order)
-            taken = sum(one.outer_size.height for one in others if one.display)
-            lines = max(3, self.size.height - taken - _CALM_TABLE)
-            view = ViewContext.of(self.state, self.now, self.size.width - _EDGE)
-            self._calm.show_text(calm_text(view, lines))
+        has_room = is_calm or (self._is_known and not self.search and lines >= _DAY_LINES)
+        self.set_class(has_room, "-calm")
+        self.table.styles.height = table if has_room else "1fr"
+        if has_room and self.size:
+            self._fill_calm(self._calm.size.height or max(3, lines))
+
+    @on(DayBlock.Resized)
+    def _calm_resized(self, event: DayBlock.Resized) -> None:
+        event.stop()
+        if self._calm.size.height:
+            self._fill_calm(self._calm.size.height)
+
+    def _fill_calm(self, lines: int) -> None:
+        view = ViewContext.of(self.state, self.now, self.size.width - _EDGE)
+        self._calm.show_text(calm_text(view, lines))
 
     def _show_absence(self) -> None:
         text = absence_of(self.state)
