@@ -95,7 +95,10 @@ def test_the_blotter_has_a_row_for_each_fill_that_is_none_of_its_commands() -> N
     ticket = replace(STATE.tickets[0], client_ref="mine")
     (row,) = fill_tickets((bought, skills, paid), (ticket,))
     assert (row.ticket_id, row.state, row.what) == ("fill:t2", TicketState.DONE, "sell 12.00 YES")
-    assert row.outcome == "sold 12.00 shares, brought 7.00 $SIM (average 0.420), by sdk:momentum"
+    assert (
+        row.outcome
+        == "sold 12.00 shares, brought 7.00 $SIM (average 0.420), P&L +1.25, by sdk:momentum"
+    )
     assert [one.deal for one in (bought, skills, paid)] == [Deal.BUY, Deal.SALE, Deal.PAYOUT]
     # A command of the console that nobody knows any more leaves its fill all the same.
     assert len(fill_tickets((bought, skills), ())) == 2
@@ -116,6 +119,12 @@ def test_an_exit_has_one_wording_whoever_sold_it(source: str) -> None:
     (row,) = fill_tickets((sold,), ())
     assert row.what == "exit, stop loss: sell 12.00 YES"
     assert source not in row.outcome
+    (unknown,) = fill_tickets((replace(sold, pnl=None),), ())
+    assert "P&L" not in unknown.outcome
+    (known,) = fill_tickets((replace(sold, pnl=Micros(-2 * ONE)),), ())
+    assert known.outcome.startswith(
+        "sold 12.00 shares, brought 7.00 $SIM (average 0.420), P&L -2.00"
+    )
     assert ticket_of_fill(fill_of(sold, "a", "desk")).what == row.what
     (real,) = fill_tickets((replace(sold, venue=Venue.EVM),), ())
     assert real.what == "exit, stop loss: LIVE sell 12.00 YES on evm_venue"

@@ -77,7 +77,8 @@ def _filled(trade: TradeView) -> str:
     verb, tail = ("bought", "for") if trade.action == Action.BUY else ("sold", "brought")
     money = f"{decimal(trade.cost):,.2f} {MONEY_OF[trade.venue]}"
     average = "" if trade.average is None else f" (average {price_text(trade.average)})"
-    return f"{verb} {decimal(trade.shares):,.2f} shares, {tail} {money}{average}"
+    pnl = "" if trade.pnl is None else f", P&L {decimal(trade.pnl):+,.2f}"
+    return f"{verb} {decimal(trade.shares):,.2f} shares, {tail} {money}{average}{pnl}"
 
 
 def fill_id(trade: TradeView) -> str:
