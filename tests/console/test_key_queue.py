@@ -139,6 +139,16 @@ async def test_a_letter_of_another_layout_is_told_once_and_only_outside_of_text(
         assert seen.toasts == [f"! {letter} is no key here: switch the keyboard to Latin letters"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["0", "ampersand", "minus"])
+async def test_a_key_of_the_screens_is_answered_while_a_dialog_is_in_front(key: str) -> None:
+    async with running(STATE) as seen:
+        await seen.press("W", key)
+        await settled(seen)
+        assert "Wallet" in seen.text
+        assert seen.toasts == ["! esc closes this first"]
+
+
 @pytest.mark.parametrize("character", [None, "a", "1", "~", "\x1b", "€", "⏎", ""])
 def test_of_keys_that_are_no_foreign_letters_nothing_is_told(character: str | None) -> None:
     assert foreign_letter_hint(character) == ""

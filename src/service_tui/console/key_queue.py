@@ -12,11 +12,11 @@ from typing import Final, Protocol, runtime_checkable
 from textual import events, on
 from textual.app import App
 from textual.message import Message
-from textual.screen import Screen
+from textual.screen import ModalScreen, Screen
 from textual.timer import Timer
 from textual.widget import Widget
 
-from service_tui.console.keys import readable
+from service_tui.console.keys import cap, keys_of, readable
 from service_tui.console.messages import ToastMessage
 
 CHECK_AGAIN_S: Final = 0.01
@@ -40,6 +40,11 @@ def foreign_letter_hint(character: str | None) -> str:
     if character is None or character.isascii() or not character.isalpha():
         return ""
     return f"{character} is no key here: switch the keyboard to Latin letters"
+
+
+def is_of_the_app(key: str) -> bool:
+    """True if a key, in Textual's word, does something on every screen."""
+    return any(key in one.keys for one in keys_of("app"))
 
 
 class KeyDone(Message):
@@ -136,7 +141,10 @@ class KeyQueue(App[int]):
         return isinstance(event, events.Key) and await self._check_bindings(event.key, True)  # noqa: FBT003 - Textual's own
 
     def on_key(self, event: events.Key) -> None:
-        """Show once that the keyboard has another layout, after a key that nothing handled."""
+        """Say why a key did nothing: a dialog is in front, or the keyboard has another layout."""
+        if isinstance(self.screen, ModalScreen) and is_of_the_app(event.key):
+            self.post_message(ToastMessage(f"{cap('dialog.close')} closes this first", "warn"))
+            return
         hint = "" if self._has_hinted else foreign_letter_hint(event.character)
         if hint:
             self._has_hinted = True
