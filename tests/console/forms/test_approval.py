@@ -279,7 +279,7 @@ def test_the_means_are_those_of_the_venue() -> None:
 
 @pytest.mark.slow
 async def test_masked_amounts_stay_masked_in_the_dialog() -> None:
-    pending = pending_trade_of(amount=Micros(137_250_000), reasoning="worth 412.50 to me")
+    pending = pending_trade_of(amount=Micros(137_250_000), reasoning="worth 418.50 to me")
     leash = leash_of(budget=Micros(613 * ONE), spent=Micros(321 * ONE))
     shown = waiting(pending)
     state = replace(
@@ -290,7 +290,7 @@ async def test_masked_amounts_stay_masked_in_the_dialog() -> None:
     async with running(state, size=(120, 40)) as seen:
         await seen.press("ampersand")
         assert isinstance(seen.app.screen, ApprovalForm)
-        for amount in ("137", "412", "613", "321"):
+        for amount in ("137", "418", "613", "321"):
             assert amount not in screen_text(seen)
         # A size above the limits is refused without naming them.
         await seen.press(*"9999999", "enter")
