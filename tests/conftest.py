@@ -15,7 +15,7 @@ loop.patch()
 
 from kit import clock, examples, invented, markers, near, once  # noqa: E402
 from kit.chain.artifacts import skipped_for  # noqa: E402
-from kit.console import idle, painting  # noqa: E402
+from kit.console import idle, painting, styles  # noqa: E402
 from kit.service.where import ON_HISTORY, ON_POSTGRES  # noqa: E402
 from kit.terminal import warm  # noqa: E402
 
@@ -78,6 +78,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     sys.setrecursionlimit(DEEPEST)
     # A console is seen when it has come to rest, however little of the machine it was given.
     idle.patch()
+    styles.patch()
     painting.patch()
     once.patch()
 

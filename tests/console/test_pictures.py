@@ -27,7 +27,7 @@ SCREENS = {
     "sort_menu": ("2", "comma"),
     "welcome": ("f12",),
 }
-ANEW = {"help", "palette", "sort_menu", "ticket"}
+ANEW = {"help", "palette", "sort_menu", "ticket", "command"}
 """What measures the room as it opens, or lies over a pane: that gives room back in its own time."""
 
 
