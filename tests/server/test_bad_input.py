@@ -1134,6 +1134,8 @@ WITHOUT_TRACE: Final = {
     *REFUSED_ALL_THE_SAME,
     # There is no webhook to test, and a rehearsal buys nothing.
     TEST_WEBHOOKS,
+    # Nobody is asked about a free agent's buy.
+    PROPOSE_TRADE,
     COPY_WALLETS,
     TROUBLESHOOT,
     # People and invitations have tables of their own.

@@ -37,7 +37,7 @@ OPENS: Final = frozenset({
 })
 """Commands that open a desk, on another service too, with its key."""
 
-BY_VARIABLE: Final = OPENS | {*LISTS, "report", "export"}
+BY_VARIABLE: Final = OPENS | {*LISTS, "why", "report", "export"}
 """Commands for which the variables of scripts name the service, too."""
 
 LOCAL: Final = frozenset({
@@ -47,6 +47,7 @@ LOCAL: Final = frozenset({
     "login",
     "logout",
     "autoresearch",
+    "mcp",
     "demo",
     "config",
     "completion",
