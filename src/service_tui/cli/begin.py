@@ -51,6 +51,7 @@ LOCAL: Final = frozenset({
     "demo",
     "config",
     "completion",
+    "schema",
     "db",
     "history",
     "evaluate",

@@ -5,6 +5,7 @@ Codes: 0 done, 1 cannot, 2 usage error, 70 a bug of ours, 130 ctrl+c.
 
 import argparse
 import gc
+import json
 import logging
 import os
 import platform
@@ -686,6 +687,14 @@ def _list(options: Options, arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _schema(_: Options, arguments: argparse.Namespace) -> int:
+    """Print the schema of a list."""
+    from service_tui.commands.forms import schema_of  # noqa: PLC0415
+
+    print_lines(json.dumps(schema_of(arguments.name), indent=1))
+    return OK
+
+
 def _why(options: Options, arguments: argparse.Namespace) -> int:
     """Print the history of a trade or request."""
     from service_tui.commands.report import ReportError  # noqa: PLC0415
@@ -755,6 +764,7 @@ _COMMANDS: Final = {
     "config": _config,
     "completion": _completion,
     **dict.fromkeys(LISTS, _list),
+    "schema": _schema,
     "why": _why,
     "mcp": _mcp,
     **dict.fromkeys(ORDERS, _order),

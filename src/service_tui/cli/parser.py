@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from service_tui.app.output import print_text
+from service_tui.commands.forms import FORMS
 from service_tui.commands.research_arguments import ABOUT_AUTORESEARCH, add_arguments
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, Environment
 from service_tui.settings import (
@@ -541,6 +542,7 @@ def _add_log(command: Callable[..., Parser]) -> None:
 def _add_watching(command: Callable[..., Parser]) -> None:
     """Add what reads a desk: for a shell, and for an agent."""
     _add_lists(command)
+    _add_schema(command)
     _add_why(command)
     _add_mcp(command)
 
@@ -584,6 +586,17 @@ def _add_why(command: Callable[..., Parser]) -> None:
     _add_common(why)
     why.add_argument("about", metavar="ID", help="of the trade or request")
     _add_json(why)
+
+
+def _add_schema(command: Callable[..., Parser]) -> None:
+    """Add the command that prints the forms of lists."""
+    schema = command(
+        "schema",
+        help="the JSON Schema of what a list prints with --json, with its version",
+        allow_abbrev=False,
+    )
+    _add_common(schema)
+    schema.add_argument("name", metavar="LIST", choices=tuple(FORMS), help="a list")
 
 
 def _add_mcp(command: Callable[..., Parser]) -> None:

@@ -22,7 +22,7 @@ from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
 from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.clock import SystemClock
-from service_tui.commands.json_text import form_of
+from service_tui.commands.forms import form_of
 from service_tui.commands.lists import rows_in
 from service_tui.commands.report import ReportError, loaded
 from service_tui.commands.why import WHY, why_in

@@ -1,19 +1,9 @@
-"""What commands print with `--json`: the name and the version of each form, and objects of one."""
+"""What a command prints with `--json`: one object, with the name and the version of its form."""
 
 import json
 from collections.abc import Mapping
 
-VERSIONS: Mapping[str, int] = {}
-"""Versions of forms above the first; see `form_of`."""
-
-
-def form_of(name: str) -> str:
-    """The name and version of a form.
-
-    Within a version fields are only added. Another meaning, type or absence of one is the next
-    version, which stands in VERSIONS.
-    """
-    return f"service-tui/{name}/{VERSIONS.get(name, 1)}"
+from service_tui.commands.forms import form_of
 
 
 def json_text(form: str, facts: Mapping[str, object]) -> str:
