@@ -15,7 +15,7 @@ from kit.samples.guarded import guarded_state
 from kit.samples.holdings import holdings_state
 from kit.samples.report import PASTS
 from service_tui.cli.main import OK
-from service_tui.cli.parser import LISTS
+from service_tui.cli.parser import HAVE_SCHEMA, LISTS, USAGE_ERROR
 from service_tui.commands.forms import FORMS, OBJECTS, form_of, schema_of
 from service_tui.console.need_rows import LISTINGS
 from service_tui.desk.audit.exports import Row
@@ -56,7 +56,7 @@ def rows() -> dict[str, list[Row]]:
 
 
 def test_every_list_has_a_form_and_each_row_is_of_it() -> None:
-    assert set(FORMS) == {*LISTS, "history", "config"}
+    assert set(FORMS) == set(HAVE_SCHEMA)
     assert set(LISTS) == set(LISTINGS)
     for name, found in rows().items():
         assert found, name
@@ -97,6 +97,12 @@ def test_what_is_printed_fits_the_schema_that_is_printed(tmp_path: Path) -> None
         full |= {name} if document else set()
     # What needs a wallet, a breach, a person's own words or a day of the world is left.
     assert set(LISTS) - full <= {"orders", "alerts", "notes", "events"}
+
+
+def test_what_is_no_list_has_no_schema() -> None:
+    done = ran(["schema", "moon"])
+    assert done.code == USAGE_ERROR
+    assert "'moon' is none of status, needs, markets" in done.err
 
 
 def test_every_object_names_a_form() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from service_tui.app.output import print_text
-from service_tui.commands.forms import FORMS
 from service_tui.commands.research_arguments import ABOUT_AUTORESEARCH, add_arguments
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE, Environment
 from service_tui.settings import (
@@ -111,6 +110,9 @@ LISTS: Final[Mapping[str, str]] = {
     "agent-alerts": "alerts on agents, with their last firing",
 }
 """Commands that print a list, with their help."""
+
+HAVE_SCHEMA: Final = (*LISTS, "history", "config")
+"""Lists whose form `schema` prints."""
 
 EXAMPLES: Final = """\
 examples:
@@ -588,6 +590,12 @@ def _add_why(command: Callable[..., Parser]) -> None:
     _add_json(why)
 
 
+def _list_name(text: str) -> str:
+    if text in HAVE_SCHEMA:
+        return text
+    raise argparse.ArgumentTypeError(f"{text[:20]!r} is none of {', '.join(HAVE_SCHEMA)}")
+
+
 def _add_schema(command: Callable[..., Parser]) -> None:
     """Add the command that prints the forms of lists."""
     schema = command(
@@ -596,7 +604,7 @@ def _add_schema(command: Callable[..., Parser]) -> None:
         allow_abbrev=False,
     )
     _add_common(schema)
-    schema.add_argument("name", metavar="LIST", choices=tuple(FORMS), help="a list")
+    schema.add_argument("name", metavar="LIST", type=_list_name, help="its command")
 
 
 def _add_mcp(command: Callable[..., Parser]) -> None:

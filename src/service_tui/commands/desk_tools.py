@@ -41,8 +41,8 @@ log = logging.getLogger(__name__)
 Answer = Mapping[str, object]
 Given = Mapping[str, object]
 
-ROWS: Final = 200
-ROWS_MAX: Final = 1_000
+LISTED: Final = 200
+LISTED_MAX: Final = 1_000
 ANSWER_MAX: Final = 128 * 1024
 """ours: rows of an answer, and letters of it."""
 
@@ -70,7 +70,7 @@ class ListArguments(OperatorModel):
     """`needs`, `fleet`, `exposure`."""
 
     find: Annotated[Text, Field(description="only rows with all these words")] = ""
-    limit: Annotated[int, Field(ge=1, le=ROWS_MAX, description="rows at most")] = ROWS
+    limit: Annotated[int, Field(ge=1, le=LISTED_MAX, description="rows at most")] = LISTED
 
 
 class WhyArguments(OperatorModel):

@@ -17,7 +17,7 @@ TYPES: Final[Mapping[str, tuple[str, ...]]] = {
 """Kinds of a field, and what JSON has for it; null is what is not known, or not there."""
 
 
-class Form(NamedTuple):
+class JsonForm(NamedTuple):
     """A form: its version, its fields by kind, and whether a document has many rows of it."""
 
     version: int
@@ -25,14 +25,14 @@ class Form(NamedTuple):
     is_list: bool = True
 
 
-def _form(version: int, *, is_list: bool = True, **fields: str) -> Form:
+def _form(version: int, *, is_list: bool = True, **fields: str) -> JsonForm:
     kinds = {name: kind for kind, names in fields.items() for name in names.split()}
-    return Form(version, kinds, is_list)
+    return JsonForm(version, kinds, is_list)
 
 
 _FIGURES: Final = "cost sale_value pays_worst pays_best pays_yes pays_no rise_10 fall_10"
 
-FORMS: Final[Mapping[str, Form]] = {
+FORMS: Final[Mapping[str, JsonForm]] = {
     "status": _form(
         1,
         is_list=False,

@@ -7,7 +7,6 @@ import json
 
 from service_tui.app.options import Options
 from service_tui.clock import SystemClock
-from service_tui.commands.json_text import json_text
 from service_tui.commands.report import ReportData, load, local_state
 from service_tui.console.need_rows import LISTINGS
 from service_tui.desk.audit.exports import Row, Rows
@@ -54,5 +53,8 @@ def _matches(row: Row, find: str) -> bool:
 def as_json(name: str, rows: Rows) -> str:
     """One object for `status`, else a list of objects; whole, and with stable keys."""
     if name == "status":
+        # A table has no form.
+        from service_tui.commands.json_text import json_text  # noqa: PLC0415
+
         return json_text(name, rows[0])
     return json.dumps([dict(row) for row in rows], indent=1, ensure_ascii=False, allow_nan=False)

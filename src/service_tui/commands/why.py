@@ -32,7 +32,7 @@ IN_MICROS: Final = frozenset({Unit.MONEY, Unit.SHARES, Unit.PNL})
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class Explained:
     """The history of one trade or request, and as of when."""
 
     about: str
@@ -56,7 +56,7 @@ class Why:
         }
 
 
-def why(options: Options, about: str) -> Why:
+def why(options: Options, about: str) -> Explained:
     """The history of the trade or request of this id.
 
     Raises:
@@ -66,20 +66,20 @@ def why(options: Options, about: str) -> Why:
     return why_in(load(options, WHY), about)
 
 
-def why_in(data: ReportData, about: str) -> Why:
+def why_in(data: ReportData, about: str) -> Explained:
     """The history of a trade or request among what was read; ReportError if it is not there."""
     view = data.state.supervision
     about = about.removeprefix(PENDING)
     for request in (*view.pending_trades, *view.decided):
         if request.pending_id == about:
-            return Why(about, why_request(request), data)
+            return Explained(about, why_request(request), data)
     agents = () if data.state.fleet is None else data.state.fleet.agents
     names = {one.agent_id: one.name for one in agents}
     for past in data.pasts.values():
         for one in past.trades:
             if about and one.trade.trade_id == about:
                 name = names.get(past.agent_id, past.agent_id)
-                return Why(about, why_past(data.state, past, one, name), data)
+                return Explained(about, why_past(data.state, past, one, name), data)
     raise ReportError(
         f"no trade or request {about!r}; 'service-tui fills --json' and 'service-tui needs --json' "
         "have their ids"

@@ -1,10 +1,8 @@
 """What needs a person, as rows of plain values for scripts, beside the desk's own lists. Pure."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from service_tui.console.needs import needs
-from service_tui.console.ranking import Need
 from service_tui.desk.audit import listings
 from service_tui.desk.audit.exports import Row, Rows
 from service_tui.desk.audit.listings import ScriptList
@@ -13,13 +11,19 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.wanted import Wanted
 from service_tui.units import Timestamp, decimal
 
+if TYPE_CHECKING:
+    from service_tui.console.ranking import Need
+
 
 def need_rows(state: DeskState, now: Timestamp) -> Rows:
     """Everything that needs a person now, the most urgent first."""
+    # The rows of a screen: no other list pays for what paints them.
+    from service_tui.console.needs import needs  # noqa: PLC0415
+
     return [_row(need) for need in needs(state, now)]
 
 
-def _row(need: Need) -> Row:
+def _row(need: "Need") -> Row:
     return {
         "need": need.key,
         "kind": need.word,

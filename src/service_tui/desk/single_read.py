@@ -6,7 +6,6 @@ from typing import Final
 
 from service_tui.desk.agents.past import pasts_of
 from service_tui.desk.audit.report import Pasts
-from service_tui.desk.blotter import ticket_of
 from service_tui.desk.facts import Fact, ServiceAnswered
 from service_tui.desk.feed.poller_memory import PollerMemory
 from service_tui.desk.feed.pollers import READINGS
@@ -47,6 +46,9 @@ async def read_once(
 
     blotter = Blotter(context.database)
     if wanted.commands:
+        # Most lists need none.
+        from service_tui.desk.blotter import ticket_of  # noqa: PLC0415
+
         rows = await asyncio.to_thread(lambda: [*blotter.open_tickets(), *blotter.recent(NEWEST)])
         # By name: one without an answer may be among the newest, too.
         known = {row.ticket_id: ticket_of(row) for row in rows}
