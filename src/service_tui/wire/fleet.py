@@ -181,7 +181,7 @@ class ProposalRequest(OperatorModel):
 
     market_id: Identifier
     side: Side
-    amount: Annotated[Amount, Field(gt=0)]
+    amount: Annotated[Amount, Field(gt=0, json_schema_extra={"multipleOf": 0.01})]
     # The worst price of a share; None for any.
     price: Annotated[float, Field(gt=0, lt=1)] | None = None
     reasoning: SentProse | None = None
