@@ -89,6 +89,7 @@ def test_the_paper_desk_needs_no_extra(tmp_path: Path) -> None:
         (("keys", "create"), {"WALLET_PRIVATE_KEY": f"0x{'1' * 64}"}, "chain"),
         (("db", "check"), {"SERVICE_TUI_DATABASE": "postgresql://x@127.0.0.1/y"}, "team"),
         (("history", "import", "."), {}, "history"),
+        (("mcp",), {}, "research"),
     ],
 )
 def test_a_door_whose_extra_is_missing_says_so(

@@ -90,7 +90,7 @@ MODULES_MOST = {
     "service_tui.app.start": (559, 169),
     "service_tui.app.start, service_tui.app.live": (1_418, 658),
     "service_tui.commands.serve": (997, 354),
-    "service_tui.commands.lists": (853, 280),
+    "service_tui.commands.lists": (853, 281),
     "service_tui.sdk.client": (532, 113),
 }
 """Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,

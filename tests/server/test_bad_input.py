@@ -59,6 +59,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_SET_MONITOR,
     DESK_TRADES,
     PENDING_TRADES,
+    PROPOSE_TRADE,
 )
 from service_tui.wire.endpoints.notify import (
     SET_PRICE_ALERT,
@@ -338,6 +339,14 @@ BAD_BODIES: Final[dict[Endpoint[WireModel], dict[str, Literals]]] = {
             json.dumps("1" * 31 + "0"),
             json.dumps("1" * 32 + " "),
         ),
+    },
+    PROPOSE_TRADE: {
+        "market_id": (*TEXT, '""', '"../agents/me"', '"a/b"', '"a b"', '"\\u001b[2J"', long(129)),
+        "side": (*WORD, *NEVER_NULL, '"YES"', '"both"'),
+        "amount": (*NUMBER, *NEVER_NULL, "0", "0.001", "10.005", "1e-7", "1000000001"),
+        "price": (*NUMBER, "0", "1", "1.5"),
+        "reasoning": TEXT,
+        "source": TEXT,
     },
     PLACE_TRADE: {
         "market_id": (*TEXT, '""', '"../agents/me"', '"a/b"', '"a b"', '"\\u001b[2J"', long(129)),
@@ -715,6 +724,7 @@ GOOD_BODIES: Final[dict[Endpoint[WireModel], dict[str, object]]] = {
     PATCH_SETTINGS: {"max_position_usd": 900},
     PATCH_USER_SETTINGS: {"max_position_usd": 900},
     PLACE_TRADE: {"market_id": "", "side": "yes", "amount": 5},
+    PROPOSE_TRADE: {"market_id": "", "side": "yes", "amount": 5},
     BATCH: {"trades": []},
     IMPORT_MARKET: {"polymarket_url": Venue.EVM.value},
     IMPORT_TICKER: {"kalshi_url": Venue.SOL.value},
@@ -1124,6 +1134,8 @@ WITHOUT_TRACE: Final = {
     *REFUSED_ALL_THE_SAME,
     # There is no webhook to test, and a rehearsal buys nothing.
     TEST_WEBHOOKS,
+    # Nobody is asked about a free agent's buy.
+    PROPOSE_TRADE,
     COPY_WALLETS,
     TROUBLESHOOT,
     # People and invitations have tables of their own.

@@ -81,6 +81,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_SET_MONITOR,
     DESK_TRADES,
     PENDING_TRADES,
+    PROPOSE_TRADE,
     SKILL_ANALYTICS,
 )
 from service_tui.wire.endpoints.notify import (
@@ -254,6 +255,11 @@ def trade(**fields: object) -> Ask:
         return {"json": body | late}
 
     return ask
+
+
+def proposal(**fields: object) -> Ask:
+    """A buy in the scene's market that is only proposed."""
+    return lambda scene: {"json": {"market_id": scene.market_id, "side": "yes"} | fields}
 
 
 def of_market(scene: Scene) -> Mapping[str, Any]:
@@ -601,6 +607,7 @@ SCRIPT: Final = (
     Call("limits", DESK_LIMITS),
     Call("a trade that waits", PLACE_TRADE, trade(amount=2, reasoning="perhaps")),
     Call("another that waits", PLACE_TRADE, trade(amount=3, signal_data={"edge": 0.1})),
+    Call("a proposal", PROPOSE_TRADE, proposal(amount=2.5)),
     Call("own held", PENDING_TRADES),
     Call("all held", DESK_PENDING_TRADES, query(status="all")),
     Call(

@@ -6,7 +6,7 @@ Standard output belongs to the protocol: nothing else is written there.
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import anyio
 import mcp_types as types
@@ -32,6 +32,16 @@ GUIDE: Final = (
 
 Answer = Mapping[str, object]
 Given = Mapping[str, object]
+
+
+class Face(NamedTuple):
+    """What a client is told of a server: its name, and how to use it."""
+
+    name: str
+    guide: str
+
+
+AUTORESEARCH: Final = Face("service-tui-autoresearch", GUIDE)
 
 
 class ToolDescription(Protocol):
@@ -64,7 +74,7 @@ class Doer(Protocol):
         ...
 
 
-def server_of(doer: Doer) -> Server[dict[str, Any]]:
+def server_of(doer: Doer, face: Face = AUTORESEARCH) -> Server[dict[str, Any]]:
     """MCP server whose tools `doer` runs."""
 
     async def listed(
@@ -88,9 +98,9 @@ def server_of(doer: Doer) -> Server[dict[str, Any]]:
             return _error(ToolError(f"the disk or the system refuses: {error}"))
 
     return Server(
-        "service-tui-autoresearch",
+        face.name,
         version=VERSION,
-        instructions=GUIDE,
+        instructions=face.guide,
         on_list_tools=listed,
         on_call_tool=called,
     )
@@ -112,9 +122,9 @@ def _error(error: ToolError) -> types.CallToolResult:
     })
 
 
-async def serve(doer: Doer) -> None:
+async def serve(doer: Doer, face: Face = AUTORESEARCH) -> None:
     """Serve a client on standard input and output until it disconnects."""
-    server = server_of(doer)
+    server = server_of(doer, face)
     try:
         async with stdio_server(anyio.wrap_file(lines_of_client())) as (received, sent):
             await server.run(Messages(received, sent), sent, server.create_initialization_options())

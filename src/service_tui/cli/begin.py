@@ -37,7 +37,7 @@ OPENS: Final = frozenset({
 })
 """Commands that open a desk, on another service too, with its key."""
 
-BY_VARIABLE: Final = OPENS | {*LISTS, "report", "export"}
+BY_VARIABLE: Final = OPENS | {*LISTS, "why", "report", "export"}
 """Commands for which the variables of scripts name the service, too."""
 
 LOCAL: Final = frozenset({
@@ -47,9 +47,11 @@ LOCAL: Final = frozenset({
     "login",
     "logout",
     "autoresearch",
+    "mcp",
     "demo",
     "config",
     "completion",
+    "schema",
     "db",
     "history",
     "evaluate",

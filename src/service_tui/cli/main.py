@@ -5,6 +5,7 @@ Codes: 0 done, 1 cannot, 2 usage error, 70 a bug of ours, 130 ctrl+c.
 
 import argparse
 import gc
+import json
 import logging
 import os
 import platform
@@ -61,6 +62,8 @@ KEEPS_LOG: Final = frozenset({
     "invite",
     "report",
     "export",
+    "why",
+    "mcp",
     *LISTS,
     *ORDERS,
 })
@@ -528,6 +531,18 @@ def _autoresearch(options: Options, arguments: argparse.Namespace) -> int:
         raise CannotError(str(error)) from error
 
 
+def _mcp(options: Options, _: argparse.Namespace) -> int:
+    """Serve an MCP client that watches the desk of the data directory."""
+    from service_tui.commands.desk_server import serve_desk  # noqa: PLC0415
+    from service_tui.commands.report import ELSEWHERE  # noqa: PLC0415
+
+    if options.url is not None:
+        raise CannotError(ELSEWHERE)
+    environment = read_environment(os.environ)
+    collect_from_now()
+    return serve_desk(options, environment.api_key, environment.api_url)
+
+
 def _skills(options: Options, arguments: argparse.Namespace) -> int:
     """List, install, check, create or run skills, beside any open desk."""
     from service_tui.commands import skills  # noqa: PLC0415
@@ -672,6 +687,28 @@ def _list(options: Options, arguments: argparse.Namespace) -> int:
     return OK
 
 
+def _schema(_: Options, arguments: argparse.Namespace) -> int:
+    """Print the schema of a list."""
+    from service_tui.commands.forms import schema_of  # noqa: PLC0415
+
+    print_lines(json.dumps(schema_of(arguments.name), indent=1))
+    return OK
+
+
+def _why(options: Options, arguments: argparse.Namespace) -> int:
+    """Print the history of a trade or request."""
+    from service_tui.commands.report import ReportError  # noqa: PLC0415
+    from service_tui.commands.why import why  # noqa: PLC0415
+    from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
+
+    try:
+        found = why(options, arguments.about)
+        print_lines(*((found.text(),) if arguments.json else found.lines()))
+    except (DeskClosedError, ReportError) as error:
+        raise CannotError(str(error)) from error
+    return OK
+
+
 def _order(options: Options, arguments: argparse.Namespace) -> int:
     """Quote an order, ask, and place it once."""
     from service_tui.cli.orders import choose_of, confirm, is_unasked, order_request  # noqa: PLC0415
@@ -727,6 +764,9 @@ _COMMANDS: Final = {
     "config": _config,
     "completion": _completion,
     **dict.fromkeys(LISTS, _list),
+    "schema": _schema,
+    "why": _why,
+    "mcp": _mcp,
     **dict.fromkeys(ORDERS, _order),
     "report": _report,
     "export": _export,

@@ -94,6 +94,7 @@ PEOPLE_ACTS: Final[Mapping[str, str]] = {
 
 LISTS: Final[Mapping[str, str]] = {
     "status": "cash, equity, limits and what needs you",
+    "needs": "what needs a person now, the most urgent first; also what a console has put aside",
     "markets": "markets, the most traded first",
     "events": "questions with several outcomes: the sum of YES, what a set costs and pays",
     "positions": "your open positions",
@@ -109,6 +110,9 @@ LISTS: Final[Mapping[str, str]] = {
     "agent-alerts": "alerts on agents, with their last firing",
 }
 """Commands that print a list, with their help."""
+
+HAVE_SCHEMA: Final = (*LISTS, "history", "config")
+"""Lists whose form `schema` prints."""
 
 EXAMPLES: Final = """\
 examples:
@@ -133,6 +137,7 @@ examples:
   service-tui drill flash-crash              practise a bad day; --list shows all and results
   service-tui demo --screenshot DIR          draw pictures of the screens
   service-tui autoresearch                   serve an MCP client that optimises a skill
+  service-tui mcp                            serve an MCP client that watches the desk
   service-tui skills list                    strategy packages; also install, check, new, run
   service-tui positions --json               what the screens list, for scripts; also status,
                                              markets, orders, fills, agents, alerts
@@ -310,7 +315,7 @@ def parser_of(environment: Environment) -> Parser:
         commands.add_parser("skills", help="strategy packages: list, install, check, new, run")
     )
     _add_log(commands.add_parser)
-    _add_lists(commands.add_parser)
+    _add_watching(commands.add_parser)
     _add_orders(commands.add_parser)
     _add_reports(commands.add_parser)
     _add_keeping(commands.add_parser)
@@ -536,6 +541,14 @@ def _add_log(command: Callable[..., Parser]) -> None:
     )
 
 
+def _add_watching(command: Callable[..., Parser]) -> None:
+    """Add what reads a desk: for a shell, and for an agent."""
+    _add_lists(command)
+    _add_schema(command)
+    _add_why(command)
+    _add_mcp(command)
+
+
 def _add_lists(command: Callable[..., Parser]) -> None:
     """Add the commands that print what the screens list."""
     for name, about in LISTS.items():
@@ -562,6 +575,48 @@ _WORST: Final = {
     "sell": ("--min-price", "least to get for a share, such as 0.41"),
 }
 """The option with the worst price of an order, and its help."""
+
+
+def _add_why(command: Callable[..., Parser]) -> None:
+    """Add the command that explains a trade."""
+    why = command(
+        "why",
+        help="the history of a trade or of a waiting request: signal, reasoning, fill, exit",
+        description="ID is the trade of 'fills --json', or the request (h1) of 'needs --json'.",
+        allow_abbrev=False,
+    )
+    _add_common(why)
+    why.add_argument("about", metavar="ID", help="of the trade or request")
+    _add_json(why)
+
+
+def _list_name(text: str) -> str:
+    if text in HAVE_SCHEMA:
+        return text
+    raise argparse.ArgumentTypeError(f"{text[:20]!r} is none of {', '.join(HAVE_SCHEMA)}")
+
+
+def _add_schema(command: Callable[..., Parser]) -> None:
+    """Add the command that prints the forms of lists."""
+    schema = command(
+        "schema",
+        help="the JSON Schema of what a list prints with --json, with its version",
+        allow_abbrev=False,
+    )
+    _add_common(schema)
+    schema.add_argument("name", metavar="LIST", type=_list_name, help="its command")
+
+
+def _add_mcp(command: Callable[..., Parser]) -> None:
+    """Add the MCP server of the desk."""
+    mcp = command(
+        "mcp",
+        help="serve an MCP client that watches the desk: status, needs, fleet, exposure, why",
+        description="Over standard input and output, for an agent that watches over others. It "
+        f"reads; with {KEY_VARIABLE} of an agent it proposes buys, which a person decides.",
+        allow_abbrev=False,
+    )
+    _add_common(mcp)
 
 
 def _add_orders(command: Callable[..., Parser]) -> None:

@@ -15,6 +15,7 @@ from service_tui.app.closed import explain_closed_desk
 from service_tui.app.collecting import Collecting
 from service_tui.app.logfile import note_stacks
 from service_tui.clock import SystemClock
+from service_tui.commands.json_text import json_text
 from service_tui.console.app import ConsoleApp
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.console.desk_api import DeskApi
@@ -234,7 +235,7 @@ def listed_json(data_dir: Path) -> list[str]:
         ],
         "results": [json.loads(as_json(one)) for one in results],
     }
-    return [json.dumps(found, indent=1)]
+    return [json_text("drills", found)]
 
 
 def export(data_dir: Path, run: str, path: Path) -> None:

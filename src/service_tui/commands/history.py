@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from service_tui.app.histories import day, folder_of, folders_of, moment_at
+from service_tui.commands.json_text import json_text
 from service_tui.evaluation import forecasts
 from service_tui.histories.importer import ImportReport, import_history
 from service_tui.histories.staging import OnProgress
@@ -172,12 +173,13 @@ def _shown(file: HistoryFile, arguments: argparse.Namespace) -> Iterator[str]:
     rows = calibration(file, markets)
     ends = Counter(map(_end_of, markets))
     if arguments.json:
-        yield json.dumps({
+        whole: dict[str, object] = {
             **file.about._asdict(),
             "ends": ends,
             "left_out": file.left_out_counts(),
             "calibration": [row._asdict() for row in rows],
-        })
+        }
+        yield json_text("one-history", whole)
         return
     yield f"history {file.about.name}: {_summary(file.about)}"
     yield f"  ends: {_counted(ends)}"

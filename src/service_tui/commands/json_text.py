@@ -3,8 +3,10 @@
 import json
 from collections.abc import Mapping
 
+from service_tui.commands.forms import form_of
+
 
 def json_text(form: str, facts: Mapping[str, object]) -> str:
-    """An object whose `schema` names its form; a later version of it has another number."""
-    whole = {"schema": f"service-tui/{form}/1", **facts}
+    """An object whose `schema` names its form."""
+    whole = {"schema": form_of(form), **facts}
     return json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False)

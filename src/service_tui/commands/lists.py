@@ -8,8 +8,8 @@ import json
 from service_tui.app.options import Options
 from service_tui.clock import SystemClock
 from service_tui.commands.report import ReportData, load, local_state
+from service_tui.console.need_rows import LISTINGS
 from service_tui.desk.audit.exports import Row, Rows
-from service_tui.desk.audit.listings import LISTINGS
 from service_tui.folding import folded
 
 
@@ -35,8 +35,14 @@ def listed(options: Options, name: str, *, find: str = "", limit: int | None = N
         data = ReportData(local_state(options.data_dir), {}, SystemClock().now())
     else:
         data = load(options, listing.wanted)
-    rows = [row for row in listing.rows(data.state, data.pasts, data.at) if _matches(row, find)]
+    rows = rows_in(data, name, find)
     return rows if limit is None else rows[:limit]
+
+
+def rows_in(data: ReportData, name: str, find: str = "") -> Rows:
+    """The rows of a list among what was read, as by `listed`."""
+    made = LISTINGS[name].rows(data.state, data.pasts, data.at)
+    return [row for row in made if _matches(row, find)]
 
 
 def _matches(row: Row, find: str) -> bool:
@@ -46,5 +52,9 @@ def _matches(row: Row, find: str) -> bool:
 
 def as_json(name: str, rows: Rows) -> str:
     """One object for `status`, else a list of objects; whole, and with stable keys."""
-    value = dict(rows[0]) if name == "status" else [dict(row) for row in rows]
-    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False)
+    if name == "status":
+        # A table has no form.
+        from service_tui.commands.json_text import json_text  # noqa: PLC0415
+
+        return json_text(name, rows[0])
+    return json.dumps([dict(row) for row in rows], indent=1, ensure_ascii=False, allow_nan=False)

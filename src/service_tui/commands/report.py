@@ -145,11 +145,16 @@ def load(options: Options, wanted: Wanted) -> ReportData:
         ReportError: no answer, or the options name another service.
         DeskClosedError: the directory cannot be used.
     """
+    return asyncio.run(loaded(options, wanted))
+
+
+async def loaded(options: Options, wanted: Wanted) -> ReportData:
+    """The same in a loop that runs already."""
     if options.url is not None:
         raise ReportError(ELSEWHERE)
     with explain_closed_desk():
-        data = asyncio.run(read_from(options, wanted, SystemClock()))
-    # Raised outside the loop: an error that passes open contexts could be wrapped.
+        data = await read_from(options, wanted, SystemClock())
+    # Raised behind the reading: an error that passes open contexts could be wrapped.
     if isinstance(data, str):
         raise ReportError(data)
     return data

@@ -7,9 +7,9 @@ from typing import Final
 from rich.cells import cell_len
 
 from service_tui.console import formats
+from service_tui.console.need_rows import LISTINGS
 from service_tui.console.questions import short_question
 from service_tui.desk.audit.exports import Row, Rows
-from service_tui.desk.audit.listings import LISTINGS
 from service_tui.desk.audit.report_rows import Cell
 
 CELL_MAX: Final = 200
@@ -31,6 +31,7 @@ _TITLES: Final = {
     "mark_price": "mark",
     "yes": "YES",
     "agent_name": "agent",
+    "left_s": "seconds left",
     "pays_worst": "pays at worst",
     "pays_best": "at best",
     "sum_yes": "sum of YES",
@@ -60,6 +61,7 @@ _TITLES: Final = {
 
 _NONE: Final = {
     "alerts": "no open alert; the console lists ended ones as well",
+    "needs": "nothing needs you",
     "events": "no event: no two outcomes of one question are listed",
     **dict.fromkeys(("exposure", "calendar", "held"), "nobody holds anything"),
 }

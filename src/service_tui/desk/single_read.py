@@ -1,6 +1,8 @@
 """Reads the service once without running a desk: its readings, without its loops."""
 
+import asyncio
 from dataclasses import replace
+from typing import Final
 
 from service_tui.desk.agents.past import pasts_of
 from service_tui.desk.audit.report import Pasts
@@ -13,6 +15,9 @@ from service_tui.desk.state import DeskState
 from service_tui.desk.wanted import Wanted
 from service_tui.storage.blotter import Blotter
 from service_tui.storage.kept_tokens import KeptTokens
+
+NEWEST: Final = 50
+"""Commands that are read: what has just failed is among them."""
 
 
 async def read_once(
@@ -39,9 +44,18 @@ async def read_once(
         nonlocal state
         state = reduce(state, fact)
 
+    blotter = Blotter(context.database)
+    if wanted.commands:
+        # Most lists need none.
+        from service_tui.desk.blotter import ticket_of  # noqa: PLC0415
+
+        rows = await asyncio.to_thread(lambda: [*blotter.open_tickets(), *blotter.recent(NEWEST)])
+        # By name: one without an answer may be among the newest, too.
+        known = {row.ticket_id: ticket_of(row) for row in rows}
+        state = replace(state, tickets=tuple(known.values()))
     ports = Ports(
         client=context.client,
-        blotter=Blotter(context.database),
+        blotter=blotter,
         clock=context.clock,
         new_id=context.new_id,
         state=lambda: state,

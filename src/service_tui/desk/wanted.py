@@ -24,12 +24,14 @@ DAY: Final = frozenset({PastPart.TRADES, PastPart.REALIZED})
 class Wanted:
     """Topics in the order in which they are read, then parts of each agent's past.
 
-    `returns` is what every agent made of its money, which is part of the fleet.
+    `returns` is what every agent made of its money, which is part of the fleet; `commands` are
+    those of the directory's owner: the newest, and all without an answer.
     """
 
     topics: tuple[Topic, ...]
     parts: frozenset[PastPart] = frozenset()
     returns: bool = False
+    commands: bool = False
 
     @property
     def is_nothing(self) -> bool:

@@ -246,6 +246,13 @@ class CannotWait(NotAllowed):
     fix = "request a wider leash from the operator: a signed order cannot wait for approval"
 
 
+class NobodyAsked(NotAllowed):
+    """No person would be asked about a buy that is only proposed."""
+
+    code = "NOBODY_ASKED"
+    fix = "the operator sets this agent's permissions to ask, above a smaller amount than this"
+
+
 class LeashBudget(LimitReached):
     """The day's money of an agent or skill on a leash is used up."""
 

@@ -30,6 +30,7 @@ from service_tui.wire.base import (
     Amount,
     AnyVenue,
     Count,
+    Identifier,
     LenientModel,
     Line,
     Moment,
@@ -40,11 +41,12 @@ from service_tui.wire.base import (
     Prose,
     ReadSignalData,
     SentLine,
+    SentProse,
     WireModel,
 )
 from service_tui.wire.moments import RequestedMoment
 from service_tui.wire.outcomes import VenueOutcomesBody
-from service_tui.wire.trades import TradeBody, TradeRow
+from service_tui.wire.trades import TradeBody, TradeRequest, TradeRow
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_\-]{0,128}$")]
 """A skill's folder name; empty is the agent itself, with all its skills."""
@@ -172,6 +174,22 @@ class HeldTradeBody(WireModel):
     other_side: tuple[OtherSideBody, ...] = ()
     reason: Prose = ""
     trade_id: Line = ""
+
+
+class ProposalRequest(OperatorModel):
+    """A buy with play money that an agent proposes; a misspelt field is refused."""
+
+    market_id: Identifier
+    side: Side
+    amount: Annotated[Amount, Field(gt=0, json_schema_extra={"multipleOf": 0.01})]
+    # The worst price of a share; None for any.
+    price: Annotated[float, Field(gt=0, lt=1)] | None = None
+    reasoning: SentProse | None = None
+    source: SentLine | None = None
+
+    def as_trade(self) -> TradeRequest:
+        """The order that it becomes once a person lets it pass."""
+        return TradeRequest(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
 class HeldTradesBody(WireModel):

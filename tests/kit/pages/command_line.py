@@ -19,6 +19,20 @@ Exit status: 0 success, 1 the command failed, 2 wrong arguments or a wrong setti
 interrupted by ctrl+c.
 """
 
+JSON: Final = """
+## JSON
+
+`--json` prints one document, whole, and nothing beside it. Each has a *form* with a version, such
+as `service-tui/order/1`. An object names it in its field `schema`. A list is a plain array of rows,
+as `jq '.[]'` expects it; `service-tui schema LIST` prints its JSON Schema, whose `$id` is the
+form. A report of `evaluate` has [a schema of its own](evaluation.schema.json).
+
+Within a version fields are only added: a program ignores those that it does not know. Another
+meaning or type of a field, or its absence, is the next version. A list is always in its newest
+version; check the `$id` once at the start. In lists money and shares are in units,
+times are ISO 8601, and null is what is not known.
+"""
+
 _Actions = Iterable[argparse.Action]
 
 
@@ -26,7 +40,7 @@ def page() -> str:
     """The whole page."""
     parser = parser_of(read_environment({}))
     common = {BY_KEY[key].flag for key in COMMON}
-    parts = [HEAD, _examples(), "\n## Options of every command\n\n"]
+    parts = [HEAD, _examples(), JSON, "\n## Options of every command\n\n"]
     parts.append(
         "Without a command, these open the console. Some commands do not use all of them.\n\n"
     )

@@ -41,6 +41,7 @@ from service_tui.wire.endpoints.fleet import (
     DESK_REFUSE,
     DESK_SET_LEASH,
     PENDING_TRADES,
+    PROPOSE_TRADE,
 )
 from service_tui.wire.endpoints.public import BATCH, PLACE_TRADE, REGISTER, TRADES
 from service_tui.wire.events import EventKind
@@ -51,6 +52,7 @@ from service_tui.wire.fleet import (
     LeashBody,
     LeashQuery,
     LeashRequest,
+    ProposalRequest,
     RefuseRequest,
 )
 from service_tui.wire.outcomes import OutcomesQuery
@@ -77,6 +79,14 @@ async def buy(stage: Stage, amount: float, **other: object) -> TradeBody:
         PLACE_TRADE, body=TradeRequest.model_validate({**given, **other})
     )
     return reply.answer
+
+
+async def propose(stage: Stage, amount: float, market_id: str = "") -> TradeBody:
+    await stage.clock.advance(0.3)
+    market_id = market_id or stage.open_markets()[0].market_id
+    given = {"market_id": market_id, "side": Side.YES, "amount": amount, "reasoning": "it rains"}
+    body = ProposalRequest.model_validate(given)
+    return (await stage.client.call(PROPOSE_TRADE, body=body)).answer
 
 
 async def approve(
@@ -112,6 +122,38 @@ async def test_who_observes_may_ask_and_not_trade(tmp_path: Path) -> None:
         )
         sold = await stage.client.call(PLACE_TRADE, body=body)
         assert sold.answer.error_code == "LEASH_OBSERVE"
+
+
+@pytest.mark.parametrize("mode", [None, LeashMode.AUTO, LeashMode.ASK])
+async def test_a_proposal_about_which_nobody_is_asked_fills_nothing(
+    tmp_path: Path, mode: LeashMode | None
+) -> None:
+    async with open_stage(tmp_path) as stage:
+        if mode is not None:
+            budget = {"threshold": 25.0} if mode is LeashMode.ASK else {"daily_budget": 90.0}
+            await leash(stage, mode, **budget)
+        cash = stage.world.cash(stage.agent)
+        said = await propose(stage, 25.0)
+        assert (said.success, said.error_code) == (False, "NOBODY_ASKED")
+        assert (stage.world.cash(stage.agent), await own(stage)) == (cash, ())
+
+
+async def test_a_proposal_waits_and_a_person_alone_fills_it(tmp_path: Path) -> None:
+    async with open_stage(tmp_path) as stage:
+        await leash(stage, LeashMode.ASK, threshold=10.0)
+        cash = stage.world.cash(stage.agent)
+        said = await propose(stage, 25.0)
+        assert (said.success, said.status) == (True, TradeStatus.SUBMITTED)
+        assert stage.world.cash(stage.agent) == cash
+        (waiting,) = await own(stage)
+        assert (waiting.held_id, waiting.amount) == (said.trade_id, 25.0)
+        assert waiting.reasoning == "it rains"
+        assert (await approve(stage, waiting.held_id)).status is PendingStatus.APPROVED
+        assert stage.world.cash(stage.agent) == cash - 25_000_000
+        beyond = await propose(stage, 1e6)
+        assert not beyond.success
+        with pytest.raises(NotFoundError):
+            await propose(stage, 25.0, "nowhere")
 
 
 async def test_a_buy_above_the_threshold_waits_and_is_carried_out_when_approved(

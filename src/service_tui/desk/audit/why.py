@@ -13,7 +13,7 @@ from service_tui.desk.audit.report import known_pasts
 from service_tui.desk.chain.run_tickets import KIND as REDEMPTION
 from service_tui.desk.fill_tickets import KIND as FILL
 from service_tui.desk.fill_tickets import fill_id, ticket_of_fill
-from service_tui.desk.slices.agents import FillView
+from service_tui.desk.slices.agents import AgentDetailView, FillView, ReasonedTradeView
 from service_tui.desk.slices.position_key import position_key
 from service_tui.desk.slices.positions import PositionView
 from service_tui.desk.slices.reactor import SignalView
@@ -199,6 +199,72 @@ def why_fill(state: DeskState, fill: FillView) -> TradeHistory:
         held=next((one for one in positions if one.key == place and not one.is_closed), None),
     )
     return _chain(f"{fill.agent_name}: {title}" if fill.agent_name else title, known)
+
+
+def why_past(
+    state: DeskState, past: AgentDetailView, one: ReasonedTradeView, agent_name: str
+) -> TradeHistory:
+    """History of a trade of an agent whose past was read in full."""
+    signals = tuple((name, str(value)) for name, value in one.signal_data.items())
+    entry = replace(one.trade, skill_slug=one.skill_slug, signal_data=signals)
+    every = tuple(entry if each is one else each.trade for each in past.trades)
+    place = position_key(entry.market_id, entry.side, entry.venue)
+    known = _Known(
+        replace(state, trades=every),
+        entry.market_id,
+        entry.side,
+        entry,
+        venue=entry.venue,
+        is_own=state.account is not None and state.account.agent_id == past.agent_id,
+        held=next((each for each in past.positions if each.key == place), None),
+    )
+    return _chain(
+        f"{agent_name}: {entry.action} {entry.side.value.upper()} {entry.question}", known
+    )
+
+
+def why_request(trade: PendingTradeView) -> TradeHistory:
+    """History of a trade that waits for a person, or was decided by one."""
+    signals = tuple(LabelledValue(name, str(value)) for name, value in trade.signal_data.items())
+    skill = (LabelledValue("skill", trade.skill_slug),) if trade.skill_slug else ()
+    signal = Link("signal", missing="none given with the order")
+    if skill or signals:
+        signal = Link("signal", trade.created_at, (*skill, *signals))
+    reasoning = Link("reasoning", missing="none given")
+    if trade.reasoning:
+        author = (LabelledValue("by", trade.source),) if trade.source else ()
+        reasoning = Link(
+            "reasoning", trade.created_at, (LabelledValue("", trade.reasoning), *author)
+        )
+    what = f"{trade.action.value} {trade.side.value.upper()} {trade.question}"
+    links = (signal, reasoning, _requested(trade), _decided(trade))
+    return TradeHistory(f"{trade.agent_name}: {what}", links)
+
+
+def _requested(trade: PendingTradeView) -> Link:
+    is_buy = trade.action is Action.BUY
+    size = LabelledValue("amount", int(trade.amount), Unit.MONEY)
+    values = [size if is_buy else LabelledValue("shares", int(trade.shares), Unit.SHARES)]
+    values += [
+        LabelledValue(label, price, Unit.PRICE)
+        for label, price in (
+            ("limit", trade.price_limit), ("expected", trade.asked), ("now", trade.average)
+        )
+        if price is not None
+    ]  # fmt: skip
+    return Link("request", trade.created_at, (*values, LabelledValue("venue", trade.venue.value)))
+
+
+def _decided(trade: PendingTradeView) -> Link:
+    if trade.is_waiting:
+        return Link("decision", missing="none yet: a person decides, or the deadline refuses it")
+    values = [LabelledValue("state", trade.status.value)]
+    values += [
+        LabelledValue(label, text)
+        for label, text in (("reason", trade.reason), ("trade", trade.trade_id))
+        if text
+    ]
+    return Link("decision", trade.decided_at, tuple(values))
 
 
 def _trade_of(fill: FillView) -> TradeView:

@@ -13,6 +13,7 @@ from service_tui.engine.errors import (
     CannotWait,
     MarketNotFound,
     NeedsApproval,
+    NobodyAsked,
     NoLiquidity,
     NotFilledWhole,
     Refusal,
@@ -34,7 +35,9 @@ from service_tui.storage.journal import History
 from service_tui.terms import Action, Side, TradeStatus, Venue
 from service_tui.units import SHARE_QUANTUM, Micros, decimal
 from service_tui.wire.base import moment, timestamp
+from service_tui.wire.endpoints.fleet import PROPOSE_TRADE
 from service_tui.wire.endpoints.public import PLACE_TRADE, TRADES
+from service_tui.wire.fleet import ProposalRequest
 from service_tui.wire.trades import (
     OrderParamsBody,
     TradeBody,
@@ -100,20 +103,7 @@ async def place(request: RequestContext) -> TradeBody:
         stop_loss_pct=trade.stop_loss_pct,
         take_profit_pct=trade.take_profit_pct,
     )
-    order = Order(
-        agent=request.agent,
-        market_id=trade.market_id,
-        side=trade.side,
-        action=trade.action,
-        size=size,
-        venue=trade.venue,
-        price_limit=trade.price,
-        note=note,
-        unlimited=not request.service.limits,
-        approved=request.approved,
-        average_bound=request.average_bound,
-    )
-    order = order._replace(shares_max=shares_max(request.world.reactor, order))
+    order = _order_of(request, trade, size, note)
     if trade.venue is not Venue.SIM and (trade.execute or not trade.dry_run):
         request.world.market(trade.market_id)
         require_claim(request, trade.venue)
@@ -145,6 +135,46 @@ async def place(request: RequestContext) -> TradeBody:
     # A buy is sized in money: only a sale leaves shares behind, or takes them along.
     taken = Micros(fill.shares - size if fill.action is Action.SELL else 0)
     return await request.commit((fill,), with_remainder(body, taken))
+
+
+def _order_of(request: RequestContext, trade: TradeRequest, size: Micros, note: Note) -> Order:
+    """The order of the market maker, with what the reactor leaves of it."""
+    order = Order(
+        agent=request.agent,
+        market_id=trade.market_id,
+        side=trade.side,
+        action=trade.action,
+        size=size,
+        venue=trade.venue,
+        price_limit=trade.price,
+        note=note,
+        unlimited=not request.service.limits,
+        approved=request.approved,
+        average_bound=request.average_bound,
+    )
+    return order._replace(shares_max=shares_max(request.world.reactor, order))
+
+
+async def propose(request: RequestContext) -> TradeBody:
+    """Let a buy wait for the operator.
+
+    Returns:
+        That it waits, or the venue's no. Nothing is filled here, whatever the agent may do: a buy
+        about which nobody would be asked is refused.
+    """
+    trade = request.body_as(ProposalRequest).as_trade()
+    note = Note(trade.reasoning or "", trade.source or "")
+    order = _order_of(request, trade, _size_of(trade), note)
+    try:
+        request.world.exchange.check(order, "", (request.now, request.world.world_at))
+    except MarketNotFound as refusal:
+        raise from_refusal(refusal) from refusal
+    except NeedsApproval:
+        return await _wait(request, trade, order)
+    except Refusal as refusal:
+        return await request.commit((), refused_body(request, trade, refusal))
+    nobody = NobodyAsked("this agent's permissions ask nobody about this buy")
+    return await request.commit((), refused_body(request, trade, nobody))
 
 
 def _place_on_sim(request: RequestContext, trade: TradeRequest, order: Order) -> TradeBody:
@@ -350,4 +380,4 @@ async def history(request: RequestContext) -> TradesBody:
     return TradesBody(trades=await rows_of(world_store, request.agent, page), total_count=total)
 
 
-ROUTES: Final[Routes] = {PLACE_TRADE: place, TRADES: history}
+ROUTES: Final[Routes] = {PLACE_TRADE: place, PROPOSE_TRADE: propose, TRADES: history}

@@ -26,6 +26,14 @@ PENDING_TRADES = Endpoint(
     query=fleet.HeldQuery,
     summary="The agent's own trades that wait for its operator, or how they were decided",
 )
+PROPOSE_TRADE = Endpoint(
+    "POST",
+    f"{SDK}/trades/held",
+    trades.TradeBody,
+    request=fleet.ProposalRequest,
+    summary="Propose a buy: it waits for the operator, and is refused where nobody would be asked",
+    once=True,
+)
 DESK_LEASHES = Endpoint(
     "GET",
     f"{DESK}/leashes",
@@ -218,6 +226,7 @@ DESK_SET_LIMIT = Endpoint(
 
 ALL_FLEET: Final = (
     PENDING_TRADES,
+    PROPOSE_TRADE,
     DESK_LEASHES,
     DESK_SET_LEASH,
     DESK_FREE_LEASH,
