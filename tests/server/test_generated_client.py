@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from kit.service.served import open_served
+from kit.service.stage import ANSWER_S
 
 NAME = "client_of_the_document"
 REGISTER = "agent.routed_api_sdk_agents_register_post"
@@ -48,7 +49,8 @@ async def test_a_generated_client_registers_buys_and_sells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_served(tmp_path / "data") as served:
-        async with httpx.AsyncClient() as line:
+        # The document is made of all models at the first call, which takes a while.
+        async with httpx.AsyncClient(timeout=ANSWER_S) as line:
             text = (await line.get(f"{served.url}/openapi.json")).text
         document = tmp_path / "openapi.json"
         document.write_text(text, encoding="utf-8")
@@ -63,13 +65,15 @@ async def test_a_generated_client_registers_buys_and_sells(
         with pytest.raises(TypeError, match="'market_id' and 'side'"):
             order()
 
-        async with client.Client(base_url=served.url) as stranger:
+        async with client.Client(base_url=served.url, timeout=httpx.Timeout(ANSWER_S)) as stranger:
             begun = await register.asyncio(
                 client=stranger,
                 body=models.RoutedApiSdkAgentsRegisterPostRegisterRequest(name="heron"),
             )
         market_id = served.market_id
-        async with client.AuthenticatedClient(base_url=served.url, token=begun.api_key) as own:
+        async with client.AuthenticatedClient(
+            base_url=served.url, token=begun.api_key, timeout=httpx.Timeout(ANSWER_S)
+        ) as own:
             bought = await trade.asyncio(
                 client=own, body=order(market_id=market_id, side=side.YES, amount=10.0)
             )
