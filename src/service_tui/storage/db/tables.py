@@ -1,8 +1,8 @@
 """Every table of the data directory, declared once; `make tables` makes `declared.py` of it.
 
 A class has the name of its table, capitalised. Neither a start nor a brief command on SQLite loads
-this: to import SQLAlchemy takes a quarter of it. All tables are STRICT, so that SQLite refuses text in a column of numbers; it also refuses NaN, which it
-stores as NULL.
+this: to import SQLAlchemy takes a quarter of it. All tables are STRICT, so that SQLite refuses text
+in a column of numbers; it also refuses NaN, which it stores as NULL.
 """
 
 from typing import Final, cast
