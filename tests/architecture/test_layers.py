@@ -56,7 +56,7 @@ STARTS = (
     ("service_tui.commands.serve",),
     (
         "service_tui.commands.lists",
-        "service_tui.commands.reading",
+        "service_tui.commands.report, service_tui.commands.reading",
     ),
     ("service_tui.sdk.client",),
     ("service_tui.engine.world",),
@@ -89,29 +89,33 @@ def modules_after(imported: str) -> set[str]:
 
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
-    "service_tui.app.start": (559, 169),
+    "service_tui.app.start": (561, 169),
     "service_tui.app.start, service_tui.app.live": (1_280, 661),
     "service_tui.commands.serve": (852, 358),
-    "service_tui.commands.lists": (700, 284),
+    "service_tui.commands.lists": (248, 84),
+    "service_tui.commands.report, service_tui.commands.reading": (900, 482),
     "service_tui.sdk.client": (532, 113),
 }
 """Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,
-a list of the shell, and a skill's first call: all of them, and ours. A start is mostly imports."""
+a list of notes, one of a service, and a skill's first call: all of them, and ours. A start is
+mostly imports."""
 
 ORM = ("sqlmodel", "sqlalchemy")
 
 NOT_BEFORE = {
     "service_tui.cli.main": (*HEAVY, "textual", "rich", "anyio", "asyncio", "sqlite3"),
     "service_tui.app.start": (*HEAVY, "anyio"),
-    "service_tui.commands.reading": (
+    "service_tui.commands.lists": (*HEAVY, "anyio", "rich", "textual"),
+    "service_tui.commands.report, service_tui.commands.reading": (
         *OF_PARTS, *ORM, "starlette", "anyio", "uvicorn", "textual", "Crypto", "cffi",
     ),
     "service_tui.app.start, service_tui.app.live": (*OF_PARTS, *ORM, "uvicorn", "Crypto", "cffi"),
     "service_tui.commands.serve": (*OF_PARTS, *ORM, "textual", "Crypto", "cffi"),
     "service_tui.sdk.client": (*OF_PARTS, *ORM, "starlette", "uvicorn", "textual"),
 }  # fmt: skip
-"""The one list of libraries that are not loaded before: the first word, the first paint, an answer
-of the shell, a live desk (and its first write), the first answer of `serve`, a skill's first call.
+"""The one list of libraries that are not loaded before: the first word, the first paint, the notes
+of a directory, a list of its service, a live desk (and its first write), the first answer of
+`serve`, a skill's first call.
 """
 
 
