@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from service_tui.server.http.header_values import HeaderValues
 from service_tui.server.http.refusals import denied, invalid_items
-from service_tui.server.http.sent_headers import SentHeaders
 from service_tui.storage.answers import KEPT_S, Answer, Answers
 from service_tui.storage.world_database import WorldDatabase
 from service_tui.wire.base import WireModel
@@ -46,7 +46,7 @@ class Promise:
         return Answer(self.agent_id, self.key, self.path, self.body_hash, answer, self.at)
 
 
-def key_of(headers: SentHeaders) -> str | None:
+def key_of(headers: HeaderValues) -> str | None:
     """The idempotency key that was sent.
 
     Returns:

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 
-class SentHeaders(Protocol):
+class HeaderValues(Protocol):
     """Those of starlette, or of a call that no app has seen."""
 
     def getlist(self, key: str, /) -> list[str]:
