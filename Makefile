@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 # That of .venv, once there is one: another one made in its place would find its parts nowhere.
 PYTHON ?= $(or $(wildcard $(BIN)/python),python3)
 
-.PHONY: console test quick deep package installed changes lock pictures docs site bench clean
+.PHONY: console test quick deep package installed changes lock pictures tables docs site bench clean
 
 console: $(VENV)/.console
 	@$(BIN)/service-tui $(ARGS)
@@ -68,6 +68,11 @@ lock:
 # The pictures of one screen, of the suite and of the README, made anew; shows what has changed.
 pictures: $(VENV)/.test
 	@$(BIN)/python tests/pictures.py $(SCREEN)
+
+# The tables as plain text, made of the classes that declare them.
+tables: $(VENV)/.test
+	@PYTHONPATH=tests $(BIN)/python -m kit.declared
+	@$(BIN)/ruff format -q src/service_tui/storage/db/declared.py
 
 # The pages that are made from the source.
 docs: $(VENV)/.test

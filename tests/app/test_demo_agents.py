@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from kit.desk.faults import ready
+from service_tui.app.first_state import first_state
 from service_tui.app.live import embedded_parts
 from service_tui.app.options import Options
-from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
 from service_tui.desk.commands.agents import AgentAct, ApproveTrade, Govern
 from service_tui.desk.desk import Desk

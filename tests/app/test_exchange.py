@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from service_tui.app.first_state import first_state
 from service_tui.app.live import embedded_parts
 from service_tui.app.options import Options
-from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
 from service_tui.config import EXCHANGE_VARIABLE, read_environment
 from service_tui.sdk.opening import opening_of

@@ -20,9 +20,10 @@ import pytest
 from kit.desk.faults import buy, ready
 from kit.service.scripted import said, scripted
 from service_tui.app import live
+from service_tui.app.first_state import first_state
 from service_tui.app.options import Options
 from service_tui.app.own_agent import RENEWED
-from service_tui.app.start import DATABASE_FILE, first_state, open_desk
+from service_tui.app.start import open_desk
 from service_tui.clock import ManualClock
 from service_tui.commands.doctor import findings
 from service_tui.console.closed_desk import DeskClosedError
@@ -36,6 +37,7 @@ from service_tui.desk.slices.tickets import TicketState
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.engine.codec import events as codec
+from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.errors import StorageFullError
 from service_tui.terms import Plan
 from service_tui.units import ONE

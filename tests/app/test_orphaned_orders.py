@@ -16,7 +16,6 @@ from service_tui.app.options import BESIDE, Options
 from service_tui.app.orphaned_orders import _copy, take_over
 from service_tui.clock import ManualClock
 from service_tui.storage.blotter import TAKEN_OVER, Blotter, Intent, StoredState, StoredTicket
-from service_tui.storage.db.tables import Once, Tickets
 
 CLOCK = ManualClock()
 
@@ -75,7 +74,7 @@ async def states(folder: Path) -> dict[str, tuple[str, str | None]]:
 
 @pytest.mark.parametrize("state", [StoredState.SENT, StoredState.UNKNOWN])
 async def test_a_copy_has_all_that_its_order_was_made_of(state: StoredState) -> None:
-    database: Any = MemoryDatabase(Tickets, Once)
+    database: Any = MemoryDatabase()
     own, sent = Blotter(database), intent("sent", 5)
     fields = {name: getattr(sent, name) for name in Intent.__slots__}
     outcome = '{"outcome": "no answer"}' if state is StoredState.UNKNOWN else None

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from kit.samples.desk import sample_state
+from service_tui.app.first_state import first_state
 from service_tui.app.live import open_desk_of
 from service_tui.app.options import BESIDE, Options
 from service_tui.app.recording import KEPT_S, RecordWriter, recording
-from service_tui.app.start import first_state
 from service_tui.cli.main import CANNOT
 from service_tui.clock import ManualClock
 from service_tui.commands import replay

@@ -10,13 +10,15 @@ from pathlib import Path
 import pytest
 
 from kit.samples.desk import NOW, sample_state
+from service_tui.app.first_state import first_state
 from service_tui.app.options import BESIDE, Options
-from service_tui.app.start import DATABASE_FILE, first_state, open_desk
+from service_tui.app.start import open_desk
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.desk.cached_state import STATE_KEY, dump_state
 from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 from service_tui.storage.cache import CacheStore
+from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.opening import open_database
 from service_tui.terms import Mode

@@ -12,8 +12,8 @@ import pytest
 from kit.service.stage import Stage, open_stage
 from kit.service.wallets import KEYS
 from service_tui.app import live, team_desk
+from service_tui.app.first_state import first_state
 from service_tui.app.options import Options
-from service_tui.app.start import first_state
 from service_tui.client.errors import ReadOnlyError
 from service_tui.commands import halt as halt_command
 from service_tui.commands.halt import halt

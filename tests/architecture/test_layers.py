@@ -29,6 +29,8 @@ HEAVY = (
     "yaml",
     "psutil",
 )
+# Of the wallets, of a network, of a shared desk, of autoresearch: loaded by the part that needs it.
+OF_PARTS = ("web3", "mcp", "eth_account", "eth_keys", "eth_abi", "yaml", "psutil", "psycopg")
 
 
 CONSOLE = SOURCE / "console"
@@ -56,7 +58,7 @@ STARTS = (
         "service_tui.commands.lists",
         "service_tui.commands.report, service_tui.commands.reading",
     ),
-    ("service_tui.sdk.client", "service_tui.client.client"),
+    ("service_tui.sdk.client",),
     ("service_tui.engine.world",),
 )
 """What each program imports, one after the other: imports are all that it costs.
@@ -87,14 +89,34 @@ def modules_after(imported: str) -> set[str]:
 
 MODULES_MOST = {
     "service_tui.cli.main": (150, 20),
-    "service_tui.app.start": (559, 169),
-    "service_tui.app.start, service_tui.app.live": (1_418, 658),
-    "service_tui.commands.serve": (997, 354),
-    "service_tui.commands.lists": (853, 281),
+    "service_tui.app.start": (561, 169),
+    "service_tui.app.start, service_tui.app.live": (1_281, 662),
+    "service_tui.commands.serve": (853, 359),
+    "service_tui.commands.lists": (249, 85),
+    "service_tui.commands.report, service_tui.commands.reading": (900, 482),
     "service_tui.sdk.client": (532, 113),
 }
 """Modules loaded before the first word, the first paint, a live desk, the first answer of `serve`,
-a list of the shell, and a skill's first call: all of them, and ours. A start is mostly imports."""
+a list of notes, one of a service, and a skill's first call: all of them, and ours. A start is
+mostly imports."""
+
+ORM = ("sqlmodel", "sqlalchemy")
+
+NOT_BEFORE = {
+    "service_tui.cli.main": (*HEAVY, "textual", "rich", "anyio", "asyncio", "sqlite3"),
+    "service_tui.app.start": (*HEAVY, "anyio"),
+    "service_tui.commands.lists": (*HEAVY, "anyio", "rich", "textual"),
+    "service_tui.commands.report, service_tui.commands.reading": (
+        *OF_PARTS, *ORM, "starlette", "anyio", "uvicorn", "textual", "Crypto", "cffi",
+    ),
+    "service_tui.app.start, service_tui.app.live": (*OF_PARTS, *ORM, "uvicorn", "Crypto", "cffi"),
+    "service_tui.commands.serve": (*OF_PARTS, *ORM, "textual", "Crypto", "cffi"),
+    "service_tui.sdk.client": (*OF_PARTS, *ORM, "starlette", "uvicorn", "textual"),
+}  # fmt: skip
+"""The one list of libraries that are not loaded before: the first word, the first paint, the notes
+of a directory, a list of its service, a live desk (and its first write), the first answer of
+`serve`, a skill's first call.
+"""
 
 
 @pytest.mark.parametrize("imported", MODULES_MOST)
@@ -106,9 +128,31 @@ def test_a_start_loads_no_more_modules(imported: str) -> None:
     assert len(ours) <= most_of_ours
 
 
-@pytest.mark.parametrize("imported", ["service_tui.app.start", "service_tui.cli.main"])
-def test_the_first_paint_needs_nothing_heavy(imported: str) -> None:
-    assert not modules_after(imported) & set(HEAVY)
+@pytest.mark.parametrize("imported", NOT_BEFORE)
+def test_a_library_waits_for_what_needs_it(imported: str) -> None:
+    assert not modules_after(imported) & set(NOT_BEFORE[imported])
+
+
+def loaded_by(data_dir: Path, *commands: str) -> set[str]:
+    """The libraries that a program has loaded once it has done some commands."""
+    code = (
+        "import sys; from service_tui.cli.main import run\n"
+        f"codes = [run([one, '--data-dir', {str(data_dir)!r}]) for one in {commands!r}]\n"
+        "print(codes); print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT
+    )
+    *_, codes, names = done.stdout.splitlines()
+    assert codes == str([0] * len(commands))
+    return {name.partition(".")[0] for name in names.split()}
+
+
+@pytest.mark.slow
+def test_no_command_on_sqlite_loads_an_orm_to_read_or_to_write(tmp_path: Path) -> None:
+    assert not loaded_by(tmp_path, "status", "halt") & {*ORM, "textual"}
+    reads = loaded_by(tmp_path, "status", "fills", "fleet", "held", "report")
+    assert not reads & {*OF_PARTS, *ORM, "starlette", "uvicorn", "textual"}
 
 
 def test_no_screen_of_the_console_loads_anything_heavy() -> None:
@@ -129,21 +173,11 @@ def test_the_engine_needs_the_standard_library_only() -> None:
     assert not modules_after("service_tui.engine.world") & {*HEAVY, "textual", "rich"}
 
 
-def test_the_client_needs_no_server() -> None:
-    assert not modules_after("service_tui.client.client") & {"starlette", "textual", "sqlmodel"}
-
-
-def test_a_report_builds_no_app_and_no_screen() -> None:
-    needed = modules_after("service_tui.commands.report, service_tui.commands.reading")
-    assert not needed & {"uvicorn", "textual", "mcp", "eth_account"}
-
-
 def test_a_service_answers_before_a_desk_is_loaded() -> None:
     needed = names_after("service_tui.commands.serve")
     rooms = ("service_tui.desk", "service_tui.console.", "service_tui.autoresearch")
     loaded = {name for name in needed if name.startswith(rooms)}
     assert loaded == {"service_tui.console.closed_desk"}
-    assert not needed & {"textual", "Crypto", "cffi", "mcp"}
 
 
 def test_a_desk_of_one_loads_nothing_of_a_shared_database() -> None:

@@ -25,7 +25,7 @@ class Empty(App):
         yield Static("ready-to-use")
 Empty().run()
 """
-LIBRARIES = "import textual.app, httpx, pydantic, sqlmodel, starlette.applications, uvicorn"
+LIBRARIES = "import textual.app, httpx, pydantic, starlette.applications, uvicorn"
 """What a console with its service cannot do without."""
 
 LIVE, TICKET = b"online", b"Order ticket"

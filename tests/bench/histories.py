@@ -25,7 +25,7 @@ OPEN = """
 import asyncio, resource, sys, time
 from pathlib import Path
 from service_tui.app.options import Options
-from service_tui.app.start import first_state
+from service_tui.app.first_state import first_state
 from service_tui.app import live
 async def main():
     folder = Path(sys.argv[1])

@@ -16,10 +16,10 @@ from kit.engine.recorded import PARTS, write
 from kit.samples.desk import NOW
 from kit.service.stage import open_stage
 from service_tui.app.options import Options
-from service_tui.app.start import DATABASE_FILE
 from service_tui.commands.doctor import findings
 from service_tui.credentials.api_keys import DESK_FILE, PROFILES_FILE, Profile, keep_profile
 from service_tui.skills.guard import UNFENCED, fence_version
+from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.db.lock import LOCK_FILE, DataDirLock
 from service_tui.storage.history_file import history_path
 from service_tui.storage.opening import open_database

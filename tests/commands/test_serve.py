@@ -19,8 +19,9 @@ import pytest
 from kit.service.stage import ANSWER_S
 from service_tui.app import live
 from service_tui.app.attached import STARTING_S, HolderTransport, address_of
+from service_tui.app.first_state import first_state
 from service_tui.app.options import BESIDE, Options
-from service_tui.app.start import first_state, open_desk
+from service_tui.app.start import open_desk
 from service_tui.commands.serve import Turn, turn_beside
 from service_tui.console.closed_desk import DeskClosedError
 from service_tui.credentials.api_keys import stored_desk_keys

@@ -10,7 +10,6 @@ from kit.console.doors import running, seen_before
 from kit.samples.desk import NOW, sample_state
 from kit.samples.fleet import fleet_state, trade_of
 from service_tui.app.options import Options
-from service_tui.commands import lists as list_command
 from service_tui.commands.lists import as_json, listed
 from service_tui.commands.report import ReportData
 from service_tui.console import formats
@@ -81,7 +80,7 @@ def test_unknown_is_null_and_never_a_figure() -> None:
 
 
 def test_words_find_rows_and_a_limit_ends_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(list_command, "load", lambda *_: ReportData(STATE, {}, NOW))
+    monkeypatch.setattr("service_tui.commands.report.load", lambda *_: ReportData(STATE, {}, NOW))
     options = Options(Path(), Path(), Path())
     every = listed(options, "markets")
     found = listed(options, "markets", find="gauge ANSELM")

@@ -11,9 +11,9 @@ import pytest
 from textual.pilot import Pilot
 
 from kit.console.painted import strips_of
+from service_tui.app.first_state import first_state
 from service_tui.app.live import embedded_parts
 from service_tui.app.options import Options
-from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.theme import load_themes, shipped_folder

@@ -18,8 +18,8 @@ from service_tui.server.embedded import BASE_URL
 from service_tui.server.http.loopback import listen
 from service_tui.server.http.people.roster import OWNER, Person, Roster
 from service_tui.server.http.people.secret_keys import new_secret
-from service_tui.storage.db import tables
-from service_tui.storage.db.tables import table_of
+from service_tui.storage.db.declared import TABLES
+from service_tui.storage.db.statements import columns
 from service_tui.storage.people import PersonRecord
 from service_tui.storage.world_database import WorldDatabase
 from service_tui.terms import LeashMode, PersonRole, Plan
@@ -89,10 +89,9 @@ async def registered(stage: Stage, code: str | None = None, name: str = "heron")
     return (await Caller(stage, None).post("sdk/agents/register", body))["agent_id"]
 
 
-def rows_of(database: WorldDatabase, model: type) -> list[dict[str, object]]:
-    with database.reader() as session:
-        found = session.connection().execute(table_of(model).select()).mappings().all()
-    return [dict(row) for row in found]
+def rows_of(database: WorldDatabase, table: str) -> list[dict[str, object]]:
+    rows = database.rows(f"SELECT {columns(table)} FROM {table}", {})  # noqa: S608 - names of ours
+    return [dict(zip(TABLES[table].columns, row, strict=True)) for row in rows]
 
 
 @asynccontextmanager
@@ -274,11 +273,10 @@ async def test_keys_are_shown_once_and_kept_as_hashes(
             await owner.get("desk/audit"),
         ])  # fmt: skip
         kept = repr([
-            rows_of(stage.at_rest, model)
-            for model in (tables.People, tables.Invitations, tables.Journal)
+            rows_of(stage.at_rest, model) for model in ("people", "invitations", "journal")
         ])
         inside = repr([stage.sim.service.people.records, stage.sim.service.invitations.records])
-        (row,) = rows_of(stage.at_rest, tables.People)
+        (row,) = rows_of(stage.at_rest, "people")
         for secret in (first, second, code):
             for place in (shown, kept, inside, caplog.text):
                 assert secret not in place
@@ -342,7 +340,7 @@ async def test_two_who_add_the_same_name_at_once_add_it_once(tmp_path: Path) -> 
                 for _ in range(5)
             ]
         assert sorted(one.result().status_code for one in asked) == [200, 409, 409, 409, 409]
-        assert len(rows_of(stage.at_rest, tables.People)) == 1
+        assert len(rows_of(stage.at_rest, "people")) == 1
 
 
 @pytest.mark.slow
@@ -467,7 +465,7 @@ async def test_text_of_people_is_only_text(tmp_path: Path) -> None:
         await robert.post(f"desk/agents/{agent_id}/claim")
         assert stage.world.agents[agent_id].settings.owner == SQL
         await owner.post("desk/people/end", {"name": SQL})
-        assert [row["name"] for row in rows_of(stage.at_rest, tables.People)] == [SQL]
+        assert [row["name"] for row in rows_of(stage.at_rest, "people")] == [SQL]
         assert (await owner.get("desk/invitations"))["invitations"][0]["person"] == SQL
         assert SQL in {act["person"] for act in (await owner.get("desk/audit"))["acts"]}
 

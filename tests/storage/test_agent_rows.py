@@ -4,7 +4,6 @@ import pytest
 
 from kit.service.memory import MemoryDatabase
 from service_tui.storage.agent_rows import AgentRows
-from service_tui.storage.db import tables
 from service_tui.storage.journal import JournalRow, JournalStore
 
 NOW = 1_800_000_000.0
@@ -24,7 +23,7 @@ ROWS = [
 
 @pytest.fixture
 def database() -> MemoryDatabase:
-    return MemoryDatabase(tables.Journal)
+    return MemoryDatabase()
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import pytest
 
 from kit.service.memory import MemoryDatabase
 from service_tui.storage.answers import KEPT_S, Answer, Answers, remember
-from service_tui.storage.db import tables
 from service_tui.storage.errors import DuplicateAnswerError
 
 NOW = 1_800_000_000.0
@@ -15,7 +14,7 @@ def answer(key: str = "k", *, agent_id: str = "heron", at: float = NOW, text: st
 
 
 async def stored(*answers: Answer) -> MemoryDatabase:
-    database = MemoryDatabase(tables.Idempotency)
+    database = MemoryDatabase()
     for one in answers:
         await database.write(lambda connection, one=one: remember(connection, one))
     return database

@@ -5,7 +5,6 @@ import pytest
 from kit.service.memory import MemoryDatabase
 from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.storage import ended_markets
-from service_tui.storage.db import tables
 from service_tui.storage.ended_markets import EndedHead, EndedMarket, EndedMarkets, keep
 
 _JOURNAL = (
@@ -15,7 +14,7 @@ _JOURNAL = (
 
 @pytest.fixture
 def database() -> MemoryDatabase:
-    return MemoryDatabase(tables.Journal, tables.Endedmarkets, tables.Endedfilled)
+    return MemoryDatabase()
 
 
 def ended(market_id: str, *, outcome: Outcome = YES, body: str = "{}") -> EndedMarket:

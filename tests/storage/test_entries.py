@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from kit.service.memory import MemoryDatabase
-from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
 from service_tui.storage.entries import Bound, EntryQuery, EntryStore, StoredEntry
 
@@ -123,6 +122,6 @@ async def test_a_sale_changes_an_entry_and_its_place_in_the_journal_is_kept(
 async def test_a_figure_is_carried_where_a_wanted_buy_came_with_it(
     other: dict[str, Any], key: str, *, is_there: bool
 ) -> None:
-    entries = EntryStore(MemoryDatabase(tables.Entries, tables.Entriesread))
+    entries = EntryStore(MemoryDatabase())
     await entries.take([replace(ENTRY, **other)], (), 1)
     assert entries.carries(WANTED, key) is is_there

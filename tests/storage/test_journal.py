@@ -10,7 +10,6 @@ import pytest
 from kit.service.memory import MemoryDatabase
 from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.answers import KEPT_S, Answer, Answers, remember
-from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import (
@@ -122,7 +121,7 @@ async def test_an_append_on_a_full_disk_leaves_what_was_acknowledged(database: D
 
 
 async def test_the_history_of_an_agent_is_its_own_and_newest_first() -> None:
-    journal = JournalStore(MemoryDatabase(tables.Journal))
+    journal = JournalStore(MemoryDatabase())
     await journal.append([
         row(1),
         row(2, agent="b"),
@@ -335,12 +334,10 @@ async def test_how_positions_ended_is_read_by_venue_along_its_index(database: Da
     assert seqs_of("sim", "sold_out", "payout", before=4) == [3, 1]
     assert seqs_of("evm", "sold_out", "settled") == [6, 2]
     assert seqs_of("evm", "sold_out", "settled", limit=1) == [6]
-    with database.reader() as session:
-        driver = session.connection().connection.driver_connection
-        assert isinstance(driver, sqlite3.Connection)
-        driver.set_trace_callback(statements.append)
+    with database.reader() as connection:
+        connection.set_trace_callback(statements.append)
     seqs_of("evm", "sold_out", before=9)
-    (query,) = {text for text in statements if text.startswith("SELECT journal")}
+    (query,) = {text for text in statements if text.startswith("SELECT seq")}
     found = await database.write(lambda c: c.execute(f"EXPLAIN QUERY PLAN {query}").fetchall())
     assert "journal_by_venue (agent_id=? AND kind=? AND venue=? AND seq<?)" in str(found)
     assert "TEMP B-TREE" not in str(found)

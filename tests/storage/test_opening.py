@@ -160,9 +160,7 @@ def test_a_lock_must_be_held_and_be_of_this_directory(directory: Path, tmp_path:
 def test_an_open_database_can_be_read_beside_its_holder(database: Database) -> None:
     put(database, rows=3)
     reading = open_for_reading(database.path.parent)
-    with reading.reader() as session:
-        counted = session.connection().exec_driver_sql("SELECT count(*) FROM preferences")
-        assert counted.scalar_one() == 3
+    assert reading.rows("SELECT count(*) FROM preferences", {}) == [(3,)]
     with pytest.raises(StorageError, match="reading only"):
         reading.submit(lambda _: None)
     assert reading.failure is None

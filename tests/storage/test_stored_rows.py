@@ -5,7 +5,6 @@ import pytest
 from kit.service.memory import MemoryDatabase
 from service_tui.storage.agent_rows import AgentRows
 from service_tui.storage.chain_runs import ChainRun, ChainRuns, RunSignature
-from service_tui.storage.db import tables
 from service_tui.storage.errors import StorageError, TakenError, UnknownTicketError
 from service_tui.storage.invitations import (
     InvitationRecord,
@@ -56,7 +55,7 @@ def _person(name: str, created_at: float, role: str = "viewer") -> PersonRecord:
 
 
 async def test_the_newest_signals_come_first_and_no_more_than_asked_for() -> None:
-    reactor = StoredReactor(MemoryDatabase(tables.Reactorsignals))
+    reactor = StoredReactor(MemoryDatabase())
     early, late = _signal("a", at=1.0), _signal("b", at=5.0, price_now=0.7, ticket_id="t")
     twin = _signal("c", at=5.0)
 
@@ -67,7 +66,7 @@ async def test_the_newest_signals_come_first_and_no_more_than_asked_for() -> Non
 
 
 async def test_a_signal_that_is_put_again_replaces_its_row() -> None:
-    reactor = StoredReactor(MemoryDatabase(tables.Reactorsignals))
+    reactor = StoredReactor(MemoryDatabase())
     await reactor.put([_signal("a")])
 
     await reactor.put([_signal("a", state="expired")])
@@ -76,7 +75,7 @@ async def test_a_signal_that_is_put_again_replaces_its_row() -> None:
 
 
 async def test_signals_beyond_the_newest_are_summed_by_wallet_and_state() -> None:
-    reactor = StoredReactor(MemoryDatabase(tables.Reactorsignals))
+    reactor = StoredReactor(MemoryDatabase())
     await reactor.put([
         _signal("a", at=1.0, cost=4, shares=10, price_now=0.7),
         _signal("b", at=2.0, cost=6, shares=20),
@@ -94,7 +93,7 @@ async def test_signals_beyond_the_newest_are_summed_by_wallet_and_state() -> Non
 
 
 async def test_what_was_sold_is_summed_at_what_it_brought() -> None:
-    reactor = StoredReactor(MemoryDatabase(tables.Reactorsignals))
+    reactor = StoredReactor(MemoryDatabase())
     await reactor.put([
         _signal("a", cost=4, shares=10, price_now=0.7, sold=10, proceeds=9),
         _signal("b", cost=4, shares=10, sold=10, proceeds=2),
@@ -105,7 +104,7 @@ async def test_what_was_sold_is_summed_at_what_it_brought() -> None:
 
 
 async def test_what_was_chosen_last_for_a_wallet_counts() -> None:
-    reactor = StoredReactor(MemoryDatabase(tables.Reactorwallets))
+    reactor = StoredReactor(MemoryDatabase())
     await reactor.choose({"address": "w1", "label": "one", "policy": "ask"})
     await reactor.choose({"address": "w2", "label": "two", "policy": "ask"})
 
@@ -136,7 +135,7 @@ def _alert(alert_id: str, created_at: float) -> Row:
 
 
 async def test_alerts_are_read_newest_first_and_dropped_once() -> None:
-    alerts = PriceAlerts(MemoryDatabase(tables.Pricealerts))
+    alerts = PriceAlerts(MemoryDatabase())
     for one in (_alert("b", 1.0), _alert("a", 1.0), _alert("c", 2.0)):
         await alerts.put(one)
 
@@ -146,7 +145,7 @@ async def test_alerts_are_read_newest_first_and_dropped_once() -> None:
 
 
 async def test_an_alert_is_armed_and_fires_once() -> None:
-    alerts = PriceAlerts(MemoryDatabase(tables.Pricealerts))
+    alerts = PriceAlerts(MemoryDatabase())
     await alerts.put(_alert("a", 1.0))
     await alerts.put(_alert("b", 2.0))
 
@@ -164,7 +163,7 @@ async def test_an_alert_is_armed_and_fires_once() -> None:
 
 @pytest.fixture
 async def rows() -> AgentRows:
-    database = MemoryDatabase(tables.Journal)
+    database = MemoryDatabase()
     written = [
         (1, 1.0, "bought", "a1", "m1", "{}", None), (2, 2.0, "crowd", None, "m1", "{}", None),
         (3, 3.0, "sold", "a2", "m1", "{}", "amm"), (4, 4.0, "paid", "a1", "m1", "{}", "amm"),
@@ -210,7 +209,7 @@ async def test_ended_positions_are_those_of_an_agent_on_a_venue_newest_first(
 
 @pytest.fixture
 def runs() -> ChainRuns:
-    return ChainRuns(MemoryDatabase(tables.Chainruns))
+    return ChainRuns(MemoryDatabase())
 
 
 async def test_a_subject_has_one_open_run_and_is_free_after_its_end(runs: ChainRuns) -> None:
@@ -295,7 +294,7 @@ async def test_runs_are_found_by_how_their_subject_begins(runs: ChainRuns) -> No
 
 
 async def test_people_are_read_the_first_one_first_and_a_change_replaces_a_row() -> None:
-    database = MemoryDatabase(tables.People)
+    database = MemoryDatabase()
     for one in (_person("zoe", 1.0), _person("ann", 2.0), _person("ben", 1.0)):
         await database.write(lambda connection, one=one: keep_person(connection, one))
 
@@ -314,7 +313,7 @@ def _invitation(invitation_id: str, created_at: float, uses: int = 1) -> Invitat
 
 
 async def test_invitations_are_read_the_first_one_first_and_a_change_replaces_a_row() -> None:
-    database = MemoryDatabase(tables.Invitations)
+    database = MemoryDatabase()
     for one in (_invitation("z", 1.0), _invitation("a", 2.0), _invitation("b", 1.0)):
         await database.write(lambda connection, one=one: keep_invitation(connection, one))
 
@@ -328,7 +327,7 @@ async def test_invitations_are_read_the_first_one_first_and_a_change_replaces_a_
 
 @pytest.mark.slow
 async def test_a_world_is_copied_row_by_row_into_an_empty_one() -> None:
-    source, target = MemoryDatabase(*tables.WORLD), MemoryDatabase(*tables.WORLD)
+    source, target = MemoryDatabase(), MemoryDatabase()
     rows = [(seq, 1.0, "sold", "a1", "m1", "{}", None) for seq in range(1, 1_002)]
     await source.write(lambda connection: connection.executemany(_JOURNAL, rows))
     await source.write(lambda connection: keep_person(connection, _person("ann", 1.0)))
@@ -343,7 +342,7 @@ async def test_a_world_is_copied_row_by_row_into_an_empty_one() -> None:
 
 
 async def test_a_world_is_not_copied_over_another() -> None:
-    source, target = MemoryDatabase(*tables.WORLD), MemoryDatabase(*tables.WORLD)
+    source, target = MemoryDatabase(), MemoryDatabase()
     await target.write(lambda connection: keep_person(connection, _person("ann", 1.0)))
 
     with pytest.raises(StorageError, match="holds a world already; nothing was copied"):
@@ -355,11 +354,11 @@ async def test_a_copy_that_differs_is_reported() -> None:
         async def write(self, work: object) -> int:  # noqa: ARG002 - writes nothing
             return 1
 
-    source = MemoryDatabase(*tables.WORLD)
+    source = MemoryDatabase()
     await source.write(lambda connection: keep_person(connection, _person("ann", 1.0)))
 
     with pytest.raises(StorageError, match="differs from its source; do not use it"):
-        await copy_world(source, Forgetful(*tables.WORLD))
+        await copy_world(source, Forgetful())
 
 
 @pytest.mark.parametrize(
@@ -368,7 +367,7 @@ async def test_a_copy_that_differs_is_reported() -> None:
 async def test_worlds_that_differ_in_one_value_have_other_digests(
     field: str, value: object
 ) -> None:
-    one, other = MemoryDatabase(*tables.WORLD), MemoryDatabase(*tables.WORLD)
+    one, other = MemoryDatabase(), MemoryDatabase()
     person = {
         "name": "ann", "role": "viewer", "salt": "s", "key_hash": "h", "created_at": 1.0,
         "created_by": "operator",

@@ -677,7 +677,7 @@ def _report(options: Options, arguments: argparse.Namespace) -> int:
 def _list(options: Options, arguments: argparse.Namespace) -> int:
     """Print what a screen lists, as a table or as JSON."""
     from service_tui.cli.lists import list_lines  # noqa: PLC0415
-    from service_tui.commands.report import ReportError  # noqa: PLC0415
+    from service_tui.commands.report_data import ReportError  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
 
     try:
@@ -697,7 +697,7 @@ def _schema(_: Options, arguments: argparse.Namespace) -> int:
 
 def _why(options: Options, arguments: argparse.Namespace) -> int:
     """Print the history of a trade or request."""
-    from service_tui.commands.report import ReportError  # noqa: PLC0415
+    from service_tui.commands.report_data import ReportError  # noqa: PLC0415
     from service_tui.commands.why import why  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
 

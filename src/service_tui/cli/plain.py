@@ -18,7 +18,7 @@ from service_tui.cli.plain_rows import HELP as ROWS_HELP
 from service_tui.cli.plain_rows import LISTINGS, ROW_COMMANDS, PlainRows
 from service_tui.clock import SystemClock
 from service_tui.commands.halt import halt_on, resume_on
-from service_tui.commands.report import ReportError
+from service_tui.commands.report_data import ReportError
 from service_tui.commands.trade import trade_on
 from service_tui.config import read_environment
 from service_tui.console.closed_desk import DeskClosedError

@@ -24,7 +24,8 @@ from service_tui.client.errors import RefusedError, ServiceError
 from service_tui.clock import SystemClock
 from service_tui.commands.forms import form_of
 from service_tui.commands.lists import rows_in
-from service_tui.commands.report import ReportError, loaded
+from service_tui.commands.report import loaded
+from service_tui.commands.report_data import ReportError
 from service_tui.commands.why import WHY, why_in
 from service_tui.config import KEY_VARIABLE, URL_VARIABLE
 from service_tui.console.closed_desk import DeskClosedError

@@ -17,8 +17,8 @@ from typing import Final
 from service_tui.app import attached, attached_desk, live
 from service_tui.app.closed import explain_closed_desk, only_reason
 from service_tui.app.closing_transport import ClosingTransport
+from service_tui.app.first_state import first_state
 from service_tui.app.options import Options
-from service_tui.app.start import first_state
 from service_tui.app.waiting import until
 from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client

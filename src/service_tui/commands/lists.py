@@ -7,7 +7,7 @@ import json
 
 from service_tui.app.options import Options
 from service_tui.clock import SystemClock
-from service_tui.commands.report import ReportData, load, local_state
+from service_tui.commands.report_data import ReportData, local_state
 from service_tui.console.need_rows import LISTINGS
 from service_tui.desk.audit.exports import Row, Rows
 from service_tui.folding import folded
@@ -34,6 +34,9 @@ def listed(options: Options, name: str, *, find: str = "", limit: int | None = N
         # It lies in the directory: no service is asked.
         data = ReportData(local_state(options.data_dir), {}, SystemClock().now())
     else:
+        # With it comes the service, which the notes of a directory do not need.
+        from service_tui.commands.report import load  # noqa: PLC0415
+
         data = load(options, listing.wanted)
     rows = rows_in(data, name, find)
     return rows if limit is None else rows[:limit]

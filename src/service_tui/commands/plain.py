@@ -12,9 +12,9 @@ from typing import Final, TextIO
 
 from service_tui.app import live
 from service_tui.app.closed import explain_closed_desk
+from service_tui.app.first_state import first_state
 from service_tui.app.options import Options
 from service_tui.app.output import OutputError, print_lines, print_text
-from service_tui.app.start import first_state
 from service_tui.app.typed_lines import next_line
 from service_tui.console.freshness import is_private
 from service_tui.console.reasons import reason_text, without_amounts

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from service_tui.app.first_state import service_view
 from service_tui.app.logfile import note_stacks
 from service_tui.app.options import BESIDE, Options
-from service_tui.app.start import DATABASE_FILE, service_view
 from service_tui.clock import SystemClock
 from service_tui.console.app import ConsoleApp
 from service_tui.console.desk_api import DeskApi
@@ -24,6 +24,7 @@ from service_tui.desk.slices.service import Phase
 from service_tui.desk.state import DeskState
 from service_tui.settings import KEY_FILE
 from service_tui.storage.cached_state import read_preferences
+from service_tui.storage.db.connection import DATABASE_FILE
 from service_tui.storage.recordings import RECORDING_FILE, Recordings
 from service_tui.units import Timestamp
 

@@ -9,38 +9,31 @@ import logging
 import random
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from service_tui.app.attached import AGAIN_S, HolderTransport, address_of, client_of_holder
 from service_tui.app.closed import explain_closed_desk
-from service_tui.app.halts import databases
 from service_tui.app.options import Options
 from service_tui.client.client import Client
 from service_tui.client.errors import ServiceError
 from service_tui.clock import Clock, SystemClock
+from service_tui.commands.report_data import ReportData, ReportError, local_state
 from service_tui.credentials.api_keys import ApiKeysError, stored_desk_keys
 from service_tui.desk import wanted as parts
 from service_tui.desk.agents.skill_runs import known_runs
 from service_tui.desk.audit.exports import agent_rows, as_csv, day_in_markdown, files_of
 from service_tui.desk.audit.new_files import write_files, write_new
-from service_tui.desk.audit.report import Pasts
 from service_tui.desk.changes import Changed
-from service_tui.desk.own_notes import all_notes, keep_note, notes_of
+from service_tui.desk.own_notes import notes_of
 from service_tui.desk.ports import DeskContext
 from service_tui.desk.reduce import reduce
 from service_tui.desk.single_read import read_once
-from service_tui.desk.slices.service import Phase, ServiceView
 from service_tui.desk.slices.topics import Topic
-from service_tui.desk.state import DeskState
 from service_tui.desk.wanted import Wanted
-from service_tui.storage.cached_state import can_be_read, read_preferences
 from service_tui.storage.db.database import Database
 from service_tui.storage.errors import DirectoryLockedError
 from service_tui.storage.opening import open_for_reading
-from service_tui.terms import Mode, Venue
-from service_tui.units import Timestamp
 
 log = logging.getLogger(__name__)
 
@@ -62,25 +55,11 @@ ELSEWHERE: Final = (
 SILENT: Final = "the service does not respond: no report"
 
 
-class ReportError(Exception):
-    """There is no data to report, or the file cannot be written; one plain sentence."""
-
-
 Connection = tuple[Client, Database]
 """A client of the service, and the database of the same directory."""
 
 Connect = Callable[[Options, Clock], AbstractAsyncContextManager[Connection]]
 """Opens a connection to the service of a directory."""
-
-
-# No repr: asyncio builds that of each task's result, and throws it away.
-@dataclass(frozen=True, slots=True, repr=False)
-class ReportData:
-    """The state, the past of each agent, and when they were read."""
-
-    state: DeskState
-    pasts: Pasts
-    at: Timestamp
 
 
 def day(options: Options, agent: str, *, as_table: bool) -> str:
@@ -158,26 +137,6 @@ async def loaded(options: Options, wanted: Wanted) -> ReportData:
     if isinstance(data, str):
         raise ReportError(data)
     return data
-
-
-def local_state(data_dir: Path) -> DeskState:
-    """What a directory knows without its service: a person's own notes.
-
-    Raises:
-        ReportError: one of its databases cannot be read.
-    """
-    service = ServiceView("embedded", Mode.SIM, Venue.SIM, embedded=True, phase=Phase.CONNECTING)
-    return DeskState(service=service, preferences=_notes_kept(data_dir))
-
-
-def _notes_kept(data_dir: Path) -> dict[str, str]:
-    """The preferences with the notes of every console of a directory, of each the newest."""
-    paths = databases(data_dir)
-    for path in paths:
-        if not can_be_read(path):
-            raise ReportError(f"{path} cannot be read now")
-    commands = map(keep_note, all_notes(map(read_preferences, paths)))
-    return {command.name: command.value for command in commands}
 
 
 async def read_from(options: Options, wanted: Wanted, clock: Clock) -> ReportData | str:

@@ -6,7 +6,8 @@ from typing import Final
 
 from service_tui.app.options import Options
 from service_tui.commands.json_text import json_text
-from service_tui.commands.report import ReportData, ReportError, load
+from service_tui.commands.report import load
+from service_tui.commands.report_data import ReportData, ReportError
 from service_tui.console.forms.why import chain_text
 from service_tui.console.needs_fleet import PENDING
 from service_tui.desk.audit.exports import text_of_moment

@@ -4,7 +4,6 @@ from typing import Final
 
 import httpx
 from pydantic import ValidationError
-from starlette.datastructures import Headers
 
 from service_tui.engine.errors import Refusal
 from service_tui.server.http.access import Access
@@ -19,6 +18,16 @@ OK: Final = 200
 
 MatchedRoute = tuple[Endpoint[WireModel], Handler, dict[str, str]]
 """An endpoint, its handler, and the ids that stood in the path."""
+
+
+class _Sent:
+    """The headers of a request of httpx."""
+
+    def __init__(self, headers: httpx.Headers) -> None:
+        self._headers = headers
+
+    def getlist(self, key: str, /) -> list[str]:
+        return self._headers.get_list(key)
 
 
 class ReadTransport(httpx.AsyncBaseTransport):
@@ -46,7 +55,7 @@ class ReadTransport(httpx.AsyncBaseTransport):
 
     async def _answer(self, request: httpx.Request) -> WireModel:
         endpoint, handler, path = _matched_route(request.method, request.url.path)
-        headers = Headers(dict(request.headers))
+        headers = _Sent(request.headers)
         caller = person = None
         if endpoint.operator:
             person = self._access.person(self._service, endpoint, headers)

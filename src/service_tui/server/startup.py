@@ -11,11 +11,10 @@ from service_tui.engine.tape.topics import Topics
 from service_tui.engine.tick import change_speed
 from service_tui.engine.world import World
 from service_tui.server.http.access import new_key
-from service_tui.server.http.entrance import EMBEDDED_HOST
 from service_tui.server.http.idempotency import Repeats, recall
 from service_tui.server.http.people.invitation_book import InvitationBook
 from service_tui.server.http.people.roster import Roster
-from service_tui.server.http.service import Service
+from service_tui.server.http.service import EMBEDDED_HOST, Service
 from service_tui.server.past.backfill import backfill
 from service_tui.server.webhooks.courier import Courier, MemorySecrets, SecretStore
 from service_tui.server.webhooks.post import Post

@@ -3,45 +3,23 @@
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import bindparam, delete, select
-from sqlmodel import col
-
-from service_tui.storage.db import tables
-from service_tui.storage.db.tables import keeping, statement
+from service_tui.storage.db.statements import columns, keeping
 from service_tui.storage.errors import DuplicateAnswerError
 from service_tui.storage.world_database import Rows, WorldDatabase, WriteConnection, check
 
 KEPT_S: Final = 24 * 3600.0
 """How long a key is remembered. # ours: the spec has no such keys."""
 
-_REMEMBER: Final = keeping(tables.Idempotency)
-_FIND: Final = statement(
-    select(
-        col(tables.Idempotency.agent_id),
-        col(tables.Idempotency.key),
-        col(tables.Idempotency.path),
-        col(tables.Idempotency.body_hash),
-        col(tables.Idempotency.answer),
-        col(tables.Idempotency.at),
-    ).where(
-        col(tables.Idempotency.agent_id) == bindparam("of_agent"),
-        col(tables.Idempotency.key) == bindparam("of_key"),
-        col(tables.Idempotency.at) > bindparam("before"),
-    )
-)
-_RECENT: Final = select(
-    col(tables.Idempotency.agent_id), col(tables.Idempotency.key), col(tables.Idempotency.at)
-).order_by(col(tables.Idempotency.at).desc())
-_FORGET: Final = statement(
-    delete(tables.Idempotency).where(col(tables.Idempotency.at) <= bindparam("before"))
-)
-_FORGET_ONE: Final = statement(
-    delete(tables.Idempotency).where(
-        col(tables.Idempotency.agent_id) == bindparam("of_agent"),
-        col(tables.Idempotency.key) == bindparam("of_key"),
-        col(tables.Idempotency.at) <= bindparam("before"),
-    )
-)
+_REMEMBER: Final = keeping("idempotency")
+_FIND: Final = f"""
+SELECT {columns("idempotency")} FROM idempotency
+WHERE agent_id = :of_agent AND key = :of_key AND at > :before
+"""  # noqa: S608 - names of ours
+_RECENT: Final = """
+SELECT agent_id, key, at FROM idempotency WHERE at > :before ORDER BY at DESC LIMIT :limit
+"""
+_FORGET: Final = "DELETE FROM idempotency WHERE at <= :before"
+_FORGET_ONE: Final = f"{_FORGET} AND agent_id = :of_agent AND key = :of_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,23 +46,18 @@ class Answers:
 
     def find(self, agent_id: str, key: str, *, now: float) -> Answer | None:
         """Answer under an agent's key of the last 24 hours; keys of other agents do not count."""
-        with self._database.reader() as session:
-            row = session.get(tables.Idempotency, (agent_id, key))
-            if row is None or not row.at > now - KEPT_S:
-                return None
-            return Answer(**row.model_dump())
+        rows = self._database.rows(_FIND, _of(agent_id, key, now))
+        return Answer(*rows[0]) if rows else None
 
     async def settled(self, agent_id: str, key: str, *, now: float) -> Answer | None:
         """The same, after everything that waits to be written now; fails with `StorageError`."""
-        parameters = {"of_agent": agent_id, "of_key": key, "before": now - KEPT_S}
+        parameters = _of(agent_id, key, now)
         row = await self._database.write(lambda c: c.execute(_FIND, parameters).fetchone())
         return None if row is None else Answer(*row)
 
     def recent(self, *, now: float, limit: int) -> list[tuple[str, str, float]]:
         """Agents, keys and times of the last 24 hours, the newest `limit`, oldest first."""
-        with self._database.reader() as session:
-            query = _RECENT.where(col(tables.Idempotency.at) > now - KEPT_S).limit(limit)
-            rows = session.connection().execute(query).all()
+        rows = self._database.rows(_RECENT, {"before": now - KEPT_S, "limit": limit})
         return [(agent_id, key, at) for agent_id, key, at in reversed(rows)]
 
     async def forget_old(self, now: float) -> int:
@@ -93,14 +66,17 @@ class Answers:
         return await self._database.write(lambda c: c.execute(_FORGET, before).rowcount)
 
 
+def _of(agent_id: str, key: str, now: float) -> dict[str, object]:
+    return {"of_agent": agent_id, "of_key": key, "before": now - KEPT_S}
+
+
 def remember(connection: WriteConnection, answer: Answer) -> None:
     """Store an answer, once for each agent and key, within the caller's transaction.
 
     Raises:
         DuplicateAnswerError: the key was answered in the last 24 hours.
     """
-    old = {"of_agent": answer.agent_id, "of_key": answer.key, "before": answer.at - KEPT_S}
-    connection.execute(_FORGET_ONE, old)
+    connection.execute(_FORGET_ONE, _of(answer.agent_id, answer.key, answer.at))
 
     def refuse_second(put: Rows) -> None:
         if put.rowcount == 0:

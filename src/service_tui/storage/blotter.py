@@ -10,25 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
-
-from sqlalchemy import (
-    TEXT,
-    Integer,
-    bindparam,
-    func,
-    insert,
-    literal_column,
-    or_,
-    tuple_,
-    update,
-)
-from sqlmodel import col, select
+from typing import Any, Final, get_type_hints
 
 from service_tui.storage.cached_state import TICKET_COLUMNS, read_tickets
-from service_tui.storage.db import tables
+from service_tui.storage.db.conditions import MAY_HAVE_SPENT, UNSETTLED
 from service_tui.storage.db.database import Database
-from service_tui.storage.db.tables import MAY_HAVE_SPENT, UNSETTLED, statement
+from service_tui.storage.db.declared import TABLES
+from service_tui.storage.db.statements import adding, columns, keeping
 from service_tui.storage.db.writer import Work
 from service_tui.storage.errors import (
     BudgetExceededError,
@@ -69,39 +57,21 @@ TRANSITIONS: Final[Mapping[StoredState, frozenset[StoredState]]] = {
 """Where a ticket may go from each state; what is final stays."""
 
 
-_OPEN: Final = statement(insert(tables.Tickets))
-_STATE: Final = statement(
-    select(tables.Tickets.state).where(col(tables.Tickets.ticket_id) == bindparam("of"))
-)
-_MOVE: Final = statement(
-    update(tables.Tickets)
-    .where(col(tables.Tickets.ticket_id) == bindparam("of"))
-    .values(
-        state=bindparam("to"),
-        settled_at=bindparam("settled"),
-        outcome=func.coalesce(bindparam("ended", type_=TEXT), col(tables.Tickets.outcome)),
-        amount_micros=func.coalesce(
-            bindparam("spent", type_=Integer), col(tables.Tickets.amount_micros)
-        ),
-    )
-)
-_TAKE: Final = statement(insert(tables.Once).prefix_with("OR IGNORE"))
-_RESERVED: Final = select(
-    func.coalesce(func.sum(tables.Tickets.amount_micros), literal_column("0"))
-).where(
-    MAY_HAVE_SPENT,
-    # ours: without an answer the money may be gone, however long ago it was sent.
-    or_(col(tables.Tickets.at) >= bindparam("since"), UNSETTLED),
-    or_(
-        bindparam("venue", type_=TEXT).is_(None),
-        col(tables.Tickets.venue) == bindparam("venue", type_=TEXT),
-    ),
-    or_(
-        bindparam("kind", type_=TEXT).is_(None),
-        col(tables.Tickets.kind) == bindparam("kind", type_=TEXT),
-    ),
-)
-_RESERVED_SQL: Final = statement(_RESERVED)
+_OPEN: Final = adding("tickets")
+_STATE: Final = "SELECT state FROM tickets WHERE ticket_id = :of"
+_MOVE: Final = """
+UPDATE tickets SET state = :to, settled_at = :settled, outcome = coalesce(:ended, outcome),
+amount_micros = coalesce(:spent, amount_micros) WHERE ticket_id = :of
+"""
+_TAKE: Final = keeping("once")
+# ours: without an answer the money may be gone, however long ago it was sent.
+_RESERVED: Final = f"""
+SELECT coalesce(sum(amount_micros), 0) FROM tickets
+WHERE {MAY_HAVE_SPENT} AND (at >= :since OR {UNSETTLED})
+AND (:venue IS NULL OR venue = :venue) AND (:kind IS NULL OR kind = :kind)
+"""  # noqa: S608 - conditions of ours
+_COLUMNS: Final = TABLES["tickets"].columns
+_TICKETS: Final = f"SELECT {columns('tickets')} FROM tickets"  # noqa: S608 - names of ours
 
 
 TAKEN_OVER: Final = '{"outcome": "taken over by the next desk of this directory"}'
@@ -234,24 +204,20 @@ class Blotter:
 
     def open_tickets(self) -> list[StoredTicket]:
         """Tickets whose end is not known, oldest first: to reconcile before anything is sent."""
-        query = select(tables.Tickets).where(UNSETTLED).order_by(col(tables.Tickets.at))
-        with self._database.reader() as session:
-            return [_stored(row) for row in session.exec(query)]
+        return self._tickets(f"WHERE {UNSETTLED} ORDER BY at", {})
 
     def find(self, ticket_id: str) -> StoredTicket | None:
         """One ticket, None where there is none."""
-        with self._database.reader() as session:
-            row = session.get(tables.Tickets, ticket_id)
-            return None if row is None else _stored(row)
+        found = self._tickets("WHERE ticket_id = :ticket_id", {"ticket_id": ticket_id})
+        return found[0] if found else None
 
     def recent(self, limit: int, before: StoredTicket | None = None) -> list[StoredTicket]:
         """The newest tickets first; `before` is the last one of the page before."""
-        place = (col(tables.Tickets.at), col(tables.Tickets.ticket_id))
-        query = select(tables.Tickets).order_by(*(part.desc() for part in place)).limit(limit)
-        if before is not None:
-            query = query.where(tuple_(*place) < (before.at, before.ticket_id))
-        with self._database.reader() as session:
-            return [_stored(row) for row in session.exec(query)]
+        page, values = "ORDER BY at DESC, ticket_id DESC LIMIT :limit", {"limit": limit}
+        if before is None:
+            return self._tickets(page, values)
+        place = {"at": before.at, "ticket_id": before.ticket_id}
+        return self._tickets(f"WHERE (at, ticket_id) < (:at, :ticket_id) {page}", values | place)
 
     def reserved(self, since: float, *, venue: str | None = None, kind: str | None = None) -> int:
         """Micros that tickets, of one venue and kind or of all, may have spent since a time.
@@ -260,9 +226,13 @@ class Blotter:
             At least 0. A ticket without an end counts whatever its age; one refused or failed
             never does.
         """
-        with self._database.reader() as session:
-            values = {"since": since, "venue": venue, "kind": kind}
-            return session.connection().execute(_RESERVED, values).scalar_one()
+        values = {"since": since, "venue": venue, "kind": kind}
+        ((reserved,),) = self._database.rows(_RESERVED, values)
+        return reserved
+
+    def _tickets(self, which: str, values: Mapping[str, object]) -> list[StoredTicket]:
+        rows = self._database.rows(f"{_TICKETS} {which}", values)
+        return [_stored(dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
 
 def recent_elsewhere(path: Path, limit: int) -> list[StoredTicket]:
@@ -273,10 +243,19 @@ def recent_elsewhere(path: Path, limit: int) -> list[StoredTicket]:
     """
     rows = (dict(zip(TICKET_COLUMNS, row, strict=True)) for row in read_tickets(path, limit))
     try:
-        return [_stored(tables.Tickets.model_validate(row)) for row in rows]
+        return [_stored(_checked(row)) for row in rows]
     except (TypeError, ValueError) as error:
         log.info("commands of another console cannot be read: %s", type(error).__name__)
         return []
+
+
+def _checked(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a file that was not checked: TypeError where a value is not as its column's."""
+    types = {**get_type_hints(StoredTicket), "state": str}
+    for name, value in row.items():
+        if not isinstance(value, types[name]):
+            raise TypeError(name)
+    return row
 
 
 def _take(connection: sqlite3.Connection, key: str, at: float) -> bool:
@@ -286,7 +265,7 @@ def _take(connection: sqlite3.Connection, key: str, at: float) -> bool:
 def _check(connection: sqlite3.Connection, intent: Intent, budget: Budget) -> None:
     """Refuse an intent that its budget does not cover."""
     values = {"since": budget.since, "venue": intent.venue, "kind": budget.kind}
-    (reserved,) = connection.execute(_RESERVED_SQL, values).fetchone()
+    (reserved,) = connection.execute(_RESERVED, values).fetchone()
     if not reserved + intent.amount_micros <= budget.max_micros:
         raise BudgetExceededError(
             reserved=reserved, requested=intent.amount_micros, maximum=budget.max_micros
@@ -309,9 +288,10 @@ def _move(
     connection.execute(_MOVE, {"of": ticket_id, "to": to, **change})
 
 
-def _stored(row: tables.Tickets) -> StoredTicket:
-    state = _state_of(row.state)
-    return StoredTicket(**row.model_dump(exclude={"state"}), state=state, is_odd=state != row.state)
+def _stored(row: dict[str, Any]) -> StoredTicket:
+    state = _state_of(row["state"])
+    values: dict[str, Any] = {**row, "state": state}
+    return StoredTicket(**values, is_odd=state != row["state"])
 
 
 def _state_of(text: str) -> StoredState:

@@ -1,28 +1,17 @@
 """Stores the last answers and the operator's preferences for the next start.
 
-Reading at the start goes through `storage.cached_state`, which needs no sqlmodel.
+Reading at the start goes through `storage.cached_state`, which opens no database.
 """
 
 import sqlite3
 from typing import Final
 
-from sqlalchemy.dialects.sqlite import insert
-from sqlmodel import col, select
-
-from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
-from service_tui.storage.db.tables import statement
+from service_tui.storage.db.statements import replacing
 
-_ANSWER: Final = insert(tables.Cache)
-_PUT: Final = statement(
-    _ANSWER.on_conflict_do_update(
-        index_elements=["key"],
-        set_={"at": _ANSWER.excluded.at, "body": _ANSWER.excluded.body},
-        # Two answers may arrive out of order: the younger one stays.
-        where=_ANSWER.excluded.at >= col(tables.Cache.at),
-    )
-)
-_PREFER: Final = statement(insert(tables.Preferences).prefix_with("OR REPLACE"))
+# Two answers may arrive out of order: the younger one stays.
+_PUT: Final = f"{replacing('cache')} WHERE excluded.at >= cache.at"
+_PREFER: Final = replacing("preferences")
 
 
 class CacheStore:
@@ -41,8 +30,7 @@ class CacheStore:
 
     def preferences(self) -> dict[str, str]:
         """Every choice kept, by key."""
-        with self._database.reader() as session:
-            return {row.key: row.value for row in session.exec(select(tables.Preferences))}
+        return dict(self._database.rows("SELECT key, value FROM preferences", {}))
 
     async def _run(self, sql: str, values: dict[str, str | float]) -> None:
         def work(connection: sqlite3.Connection) -> None:

@@ -11,19 +11,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from service_tui.storage.db.connection import COMPANIONS
+from service_tui.storage.db.declared import TABLES
 from service_tui.storage.db.lock import holder_of
 from service_tui.storage.db.wal import log_of, look
 from service_tui.storage.errors import OtherConsoleError, StorageError
 
-TICKET_COLUMNS: Final = (
-    *("ticket_id", "at", "kind", "subject", "body", "venue", "amount_micros", "client_ref"),
-    *("state", "sent_at", "settled_at", "outcome"),
-)
-
-TOKEN_COLUMNS: Final = (
-    *("market_id", "side", "venue", "wallet"),
-    *("token", "condition_id", "neg_risk", "at", "fee_rate_bps", "bought"),
-)
+TICKET_COLUMNS: Final = TABLES["tickets"].columns
+TOKEN_COLUMNS: Final = TABLES["kepttokens"].columns
 
 TOKENS_SINCE: Final = 12
 """The first schema that keeps tokens."""

@@ -7,43 +7,27 @@ import sqlite3
 from dataclasses import asdict, dataclass
 from typing import Final
 
-from sqlalchemy import REAL, TEXT, Integer, bindparam, insert, update
-from sqlmodel import col, select
-
-from service_tui.storage.db import tables
+from service_tui.storage.db.conditions import OPEN_RUN, SIGNED_RUN
 from service_tui.storage.db.database import Database
-from service_tui.storage.db.tables import OPEN_RUN, SIGNED_RUN, statement
+from service_tui.storage.db.declared import TABLES
+from service_tui.storage.db.statements import adding, columns
 from service_tui.storage.errors import TakenError, UnknownTicketError
 
-_OPEN: Final = statement(insert(tables.Chainruns))
-_MOVE: Final = statement(
-    update(tables.Chainruns)
-    .where(
-        col(tables.Chainruns.number) == bindparam("of"), col(tables.Chainruns.settled_at).is_(None)
-    )
-    .values(
-        step=bindparam("to"),
-        changed_at=bindparam("at", type_=REAL),
-        body=bindparam("says"),
-        settled_at=bindparam("ended", type_=REAL),
-    )
-)
-_SIGN: Final = statement(
-    update(tables.Chainruns)
-    .where(
-        col(tables.Chainruns.number) == bindparam("of"),
-        col(tables.Chainruns.raw).is_(None),
-        col(tables.Chainruns.settled_at).is_(None),
-    )
-    .values(
-        step=bindparam("to"),
-        changed_at=bindparam("at", type_=REAL),
-        body=bindparam("says"),
-        nonce=bindparam("taken", type_=Integer),
-        raw=bindparam("signed", type_=TEXT),
-        tx_hash=bindparam("hash", type_=TEXT),
-    )
-)
+_OPEN: Final = adding("chainruns")
+_MOVE: Final = """
+UPDATE chainruns SET step = :to, changed_at = :at, body = :says, settled_at = :ended
+WHERE number = :of AND settled_at IS NULL
+"""
+_SIGN: Final = """
+UPDATE chainruns SET step = :to, changed_at = :at, body = :says, nonce = :taken, raw = :signed,
+tx_hash = :hash WHERE number = :of AND raw IS NULL AND settled_at IS NULL
+"""
+_COLUMNS: Final = TABLES["chainruns"].columns
+_RUNS: Final = f"SELECT {columns('chainruns')} FROM chainruns"  # noqa: S608 - names of ours
+_NONCES: Final = f"""
+SELECT nonce, settled_at FROM chainruns
+WHERE {SIGNED_RUN} AND wallet = :wallet AND nonce >= :least
+"""  # noqa: S608 - a condition of ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,53 +115,35 @@ class ChainRuns:
 
     def unsettled(self) -> list[ChainRun]:
         """Runs without an end, oldest first. Blocks."""
-        query = select(tables.Chainruns).where(OPEN_RUN).order_by(col(tables.Chainruns.number))
-        with self._database.reader() as session:
-            return [_run(row) for row in session.exec(query)]
+        return self._runs(f"WHERE {OPEN_RUN} ORDER BY number")
 
     def recent(self, limit: int) -> list[ChainRun]:
         """The newest runs, whatever became of them, newest first. Blocks."""
-        order = col(tables.Chainruns.number).desc()
-        query = select(tables.Chainruns).order_by(order).limit(limit)
-        with self._database.reader() as session:
-            return [_run(row) for row in session.exec(query)]
+        return self._runs("ORDER BY number DESC LIMIT :limit", limit=limit)
 
     def find(self, number: int) -> ChainRun | None:
         """One run. Blocks."""
-        with self._database.reader() as session:
-            row = session.get(tables.Chainruns, number)
-            return None if row is None else _run(row)
+        return next(iter(self._runs("WHERE number = :number", number=number)), None)
 
     def signed_since(self, wallet: str, since: float) -> list[ChainRun]:
         """Cost of this wallet's transactions since a time, whatever their end. Blocks."""
-        table = tables.Chainruns
-        query = select(table).where(
-            SIGNED_RUN, col(table.wallet) == wallet, col(table.changed_at) >= since
-        )
-        with self._database.reader() as session:
-            return [_run(row) for row in session.exec(query)]
+        which = f"WHERE {SIGNED_RUN} AND wallet = :wallet AND changed_at >= :since"
+        return self._runs(which, wallet=wallet, since=since)
 
     def last_signed(self, subject: str) -> ChainRun | None:
         """Latest signed transaction of a subject, whatever its end; None without one. Blocks."""
-        table = tables.Chainruns
-        query = (
-            select(table)
-            .where(SIGNED_RUN, col(table.subject) == subject)
-            .order_by(col(table.number).desc())
-            .limit(1)
-        )
-        with self._database.reader() as session:
-            row = session.exec(query).first()
-            return None if row is None else _run(row)
+        which = f"WHERE {SIGNED_RUN} AND subject = :subject ORDER BY number DESC LIMIT 1"
+        return next(iter(self._runs(which, subject=subject)), None)
 
     def opened_since(self, prefix: str, since: float) -> list[ChainRun]:
         """Runs whose subject begins so, since a time, whatever became of them. Blocks."""
-        table = tables.Chainruns
-        query = select(table).where(
-            col(table.subject).startswith(prefix, autoescape=True), col(table.opened_at) >= since
-        )
-        with self._database.reader() as session:
-            return [_run(row) for row in session.exec(query)]
+        # As LIKE had it, which takes letters of either case for the same one.
+        which = """
+        WHERE subject LIKE :prefix ESCAPE '/' AND opened_at >= :since
+        """
+        for letter in "/%_":
+            prefix = prefix.replace(letter, f"/{letter}")
+        return self._runs(which, prefix=f"{prefix}%", since=since)
 
     def signed_nonces(self, wallet: str, least: int) -> tuple[frozenset[int], frozenset[int]]:
         """The places from one on that this wallet has signed for. Blocks.
@@ -185,18 +151,13 @@ class ChainRuns:
         Returns:
             Those whose runs wait for their end, and those of all runs.
         """
-        table = tables.Chainruns
-        query = select(table.nonce, table.settled_at).where(
-            SIGNED_RUN, col(table.wallet) == wallet, col(table.nonce) >= least
-        )
-        with self._database.reader() as session:
-            rows = [(nonce, end) for nonce, end in session.exec(query) if nonce is not None]
+        rows = self._database.rows(_NONCES, {"wallet": wallet, "least": least})
         waiting = frozenset(nonce for nonce, end in rows if end is None)
         return waiting, frozenset(nonce for nonce, _ in rows)
 
-
-def _run(row: tables.Chainruns) -> ChainRun:
-    return ChainRun(**row.model_dump())
+    def _runs(self, which: str, **values: object) -> list[ChainRun]:
+        rows = self._database.rows(f"{_RUNS} {which}", values)
+        return [ChainRun(**dict(zip(_COLUMNS, row, strict=True))) for row in rows]
 
 
 def _changed(

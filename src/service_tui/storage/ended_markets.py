@@ -8,26 +8,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-import sqlalchemy
-from sqlmodel import col, select
-
-from service_tui.storage.db import tables
-from service_tui.storage.db.tables import keeping, replacing
+from service_tui.storage.db.statements import keeping, one_of, replacing
 from service_tui.storage.world_database import WorldDatabase, WriteConnection
 
-_PUT: Final = keeping(tables.Endedmarkets)
+_PUT: Final = keeping("endedmarkets")
 _KNOWN_TO_AGENTS: Final = (
     "SELECT 1 FROM journal WHERE market_id = :market_id AND agent_id IS NOT NULL LIMIT 1"
 )
-_HEADS: Final = sqlalchemy.select(
-    col(tables.Endedmarkets.market_id),
-    col(tables.Endedmarkets.question),
-    col(tables.Endedmarkets.home),
-    col(tables.Endedmarkets.outcome),
-    col(tables.Endedmarkets.resolves_at),
-    col(tables.Endedmarkets.resolved_at),
+_HEADS: Final = (
+    "SELECT market_id, question, home, outcome, resolves_at, resolved_at FROM endedmarkets"
 )
-_FILLED: Final = replacing(tables.Endedfilled)
+_FILLED: Final = replacing("endedfilled")
 _CHUNK: Final = 500
 """Ids in one question to the database."""
 
@@ -96,18 +87,16 @@ class EndedMarkets:
         """List fields of these markets by id, as far as stored."""
         heads: dict[str, EndedHead] = {}
         for ids in _chunks(market_ids):
-            query = _HEADS.where(col(tables.Endedmarkets.market_id).in_(ids))
-            with self._database.reader() as session:
-                for row in session.connection().execute(query):
-                    head = EndedHead(*row)
-                    heads[head.market_id] = head._replace(outcome=_outcome_of(row.outcome))
+            these, values = one_of("market_id", ids)
+            for row in self._database.rows(f"{_HEADS} WHERE {these}", values):
+                head = EndedHead(*row)
+                heads[head.market_id] = head._replace(outcome=_outcome_of(int(head.outcome)))
         return heads
 
     def ids(self) -> set[str]:
         """The ids of all stored markets."""
-        query = sqlalchemy.select(col(tables.Endedmarkets.market_id))
-        with self._database.reader() as session:
-            return {row[0] for row in session.connection().execute(query)}
+        rows = self._database.rows("SELECT market_id FROM endedmarkets", {})
+        return {market_id for (market_id,) in rows}
 
     def bodies(self, market_ids: Collection[str]) -> dict[str, str]:
         """Full texts of these markets by id."""
@@ -115,19 +104,14 @@ class EndedMarkets:
 
     def texts(self, market_ids: Collection[str]) -> Iterator[tuple[str, str]]:
         """Ids and full texts of these markets, read a few at a time."""
-        table = tables.Endedmarkets
         for ids in _chunks(market_ids, _TEXTS):
-            query = select(col(table.market_id), col(table.body)).where(
-                col(table.market_id).in_(ids)
-            )
-            with self._database.reader() as session:
-                rows = session.connection().execute(query).all()
-            yield from [(market_id, body) for market_id, body in rows]
+            these, values = one_of("market_id", ids)
+            query = f"SELECT market_id, body FROM endedmarkets WHERE {these}"  # noqa: S608 - names of ours
+            yield from self._database.rows(query, values)
 
     def is_filled_in(self) -> bool:
         """True once rows that older programs omitted were added."""
-        with self._database.reader() as session:
-            return session.get(tables.Endedfilled, 1) is not None
+        return bool(self._database.rows("SELECT 1 FROM endedfilled WHERE one = 1", {}))
 
     async def mark_filled_in(self, seq: int) -> None:
         """Note that nothing is left out up to a row of the journal."""

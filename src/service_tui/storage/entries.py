@@ -7,25 +7,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, update
-from sqlmodel import col, select
-
-from service_tui.storage.db import tables
-from service_tui.storage.db.tables import replacing, statement
+from service_tui.storage.db.conditions import STILL_HELD
+from service_tui.storage.db.statements import columns, replacing
 from service_tui.storage.world_database import WorldDatabase, WriteConnection
 
-_PUT: Final = replacing(tables.Entries)
-_READ_TO: Final = replacing(tables.Entriesread)
-_SETTLE: Final = statement(
-    update(tables.Entries)
-    .where(col(tables.Entries.seq) == bindparam("of"))
-    .values(
-        shares=bindparam("shares_now"),
-        money=bindparam("money_now"),
-        open_shares=bindparam("open_now"),
-        back=bindparam("back_now"),
-    )
-)
+_PUT: Final = replacing("entries")
+_READ_TO: Final = replacing("entriesread")
+_SETTLE: Final = """
+UPDATE entries SET shares = :shares_now, money = :money_now, open_shares = :open_now,
+back = :back_now WHERE seq = :of
+"""
+_OF_TRADE: Final = f"SELECT {columns('entries')} FROM entries WHERE trade_id = :trade_id LIMIT 1"  # noqa: S608 - names of ours
 _REPLAY: Final = """
 SELECT back - money, open_shares, CASE WHEN open_shares > 0 THEN market_id END,
 CASE WHEN open_shares > 0 THEN side END, signal FROM entries
@@ -73,11 +65,10 @@ SELECT count(*) FROM entries
 WHERE agent_id = :agent_id AND skill = :skill AND venue = :venue AND at >= :since AND shares > 0
 AND signal IS NULL
 """
-_HELD: Final = """
-SELECT seq, trade_id, agent_id, venue, skill, market_id, side, at, shares, money, open_shares,
-back, signal FROM entries WHERE agent_id = :agent_id AND market_id = :market_id AND open_shares > 0
-ORDER BY seq
-"""
+_HELD: Final = f"""
+SELECT {columns("entries")} FROM entries
+WHERE agent_id = :agent_id AND market_id = :market_id AND {STILL_HELD} ORDER BY seq
+"""  # noqa: S608 - names of ours
 
 Replayable = tuple[int, int, str | None, str | None, str]
 """Money come back less money spent, shares still held with their market and side, signals."""
@@ -152,9 +143,8 @@ class EntryStore:
 
     def read_to(self) -> int:
         """Last journal row that is included, 0 before the first."""
-        with self._database.reader() as session:
-            row = session.get(tables.Entriesread, 1)
-            return 0 if row is None else row.seq
+        rows = self._rows("SELECT seq FROM entriesread WHERE one = 1", {})
+        return rows[0][0] if rows else 0
 
     def held(self, agent_id: str, market_id: str) -> list[StoredEntry]:
         """Entries of a market that still hold shares, oldest first."""
@@ -163,10 +153,8 @@ class EntryStore:
 
     def of_trade(self, trade_id: str) -> StoredEntry | None:
         """Lot of an order; None if none is included."""
-        query = select(tables.Entries).where(col(tables.Entries.trade_id) == trade_id)
-        with self._database.reader() as session:
-            row = session.exec(query).first()
-            return None if row is None else StoredEntry(**row.model_dump())
+        rows = self._rows(_OF_TRADE, {"trade_id": trade_id})
+        return StoredEntry(*rows[0]) if rows else None
 
     def replay(self, wanted: EntryQuery) -> list[Replayable]:
         """Lots that were bought with signals, oldest first."""

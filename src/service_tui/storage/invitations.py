@@ -3,13 +3,11 @@
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
-from sqlmodel import col, select
-
-from service_tui.storage.db import tables
-from service_tui.storage.db.tables import replacing
+from service_tui.storage.db.statements import columns, replacing
 from service_tui.storage.world_database import WorldDatabase, WriteConnection
 
-_KEEP: Final = replacing(tables.Invitations)
+_KEEP: Final = replacing("invitations")
+_ALL: Final = f"SELECT {columns('invitations')} FROM invitations ORDER BY created_at, invitation_id"  # noqa: S608 - names of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +29,7 @@ class InvitationRecord:
 
 def read_invitations(database: WorldDatabase) -> list[InvitationRecord]:
     """All of them, the first one first. Blocks."""
-    invitations = tables.Invitations
-    query = select(invitations).order_by(
-        col(invitations.created_at), col(invitations.invitation_id)
-    )
-    with database.reader() as session:
-        return [InvitationRecord(**row.model_dump()) for row in session.exec(query)]
+    return [InvitationRecord(*row) for row in database.rows(_ALL, {})]
 
 
 def keep_invitation(connection: WriteConnection, record: InvitationRecord) -> None:

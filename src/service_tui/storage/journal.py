@@ -11,27 +11,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    and_,
-    bindparam,
-    delete,
-    func,
-    insert,
-    literal_column,
-    select,
-)
-from sqlmodel import col
-
 from service_tui.storage.answers import Answer, remember
-from service_tui.storage.db import tables
+from service_tui.storage.db.conditions import OF_AGENTS, OF_THE_TAPE
 from service_tui.storage.db.lock import open_private
-from service_tui.storage.db.tables import OF_THE_TAPE, replacing, statement
+from service_tui.storage.db.statements import adding, columns, one_of, replacing
 from service_tui.storage.ended_markets import EndedMarket, keep
 from service_tui.storage.errors import DamagedRowsError, JournalOrderError, StorageError
 from service_tui.storage.world_database import (
     LateConnection,
+    ReadConnection,
     Rows,
     WorldDatabase,
     WriteConnection,
@@ -47,35 +35,21 @@ CHUNK: Final = 2000
 _COMPRESSION: Final = 3
 """zlib level. # ours: a third of the time of the default for a tenth more bytes."""
 
-ROWS: Final = select(
-    col(tables.Journal.seq),
-    col(tables.Journal.at),
-    col(tables.Journal.kind),
-    col(tables.Journal.agent_id),
-    col(tables.Journal.market_id),
-    col(tables.Journal.body),
-)
+ROWS: Final = "SELECT seq, at, kind, agent_id, market_id, body FROM journal"
 """What a row of the journal is read from, in the order of `JournalRow`."""
-_LAST: Final = select(func.coalesce(func.max(tables.Journal.seq), literal_column("0")))
-_LAST_SQL: Final = statement(_LAST)
-_APPEND: Final = statement(insert(tables.Journal))
-_PRUNE: Final = statement(
-    delete(tables.Journal).where(
-        col(tables.Journal.seq).in_(
-            select(col(tables.Journal.seq))
-            .where(OF_THE_TAPE, col(tables.Journal.seq) < bindparam("before"))
-            .limit(bindparam("chunk"))
-            .offset(literal_column("0"))
-        )
-    )
+
+_LAST: Final = "SELECT coalesce(max(seq), 0) FROM journal"
+_ROWS_AFTER: Final = f"{ROWS} WHERE seq > :seq ORDER BY seq LIMIT :chunk"
+_COUNT_AFTER: Final = "SELECT count(*) FROM journal WHERE seq > :seq"
+_APPEND: Final = adding("journal")
+_PRUNE: Final = (
+    "DELETE FROM journal WHERE seq IN (SELECT seq FROM journal "  # noqa: S608 - a condition of ours
+    f"WHERE {OF_THE_TAPE} AND seq < :before LIMIT :chunk OFFSET 0)"
 )
-_SNAPSHOT: Final = replacing(tables.Snapshots)
-_SNAPSHOT_SEQS: Final = statement(
-    select(col(tables.Snapshots.seq)).order_by(col(tables.Snapshots.seq))
-)
-_DROP_SNAPSHOT: Final = statement(
-    delete(tables.Snapshots).where(col(tables.Snapshots.seq) == bindparam("of"))
-)
+_SNAPSHOT: Final = replacing("snapshots")
+_SNAPSHOTS: Final = f"SELECT {columns('snapshots')} FROM snapshots ORDER BY seq DESC"  # noqa: S608 - names of ours
+_SNAPSHOT_SEQS: Final = "SELECT seq FROM snapshots ORDER BY seq"
+_DROP_SNAPSHOT: Final = "DELETE FROM snapshots WHERE seq = :of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +138,14 @@ class JournalStore:
 
     def last_seq(self) -> int:
         """The number of the last row on disk, 0 before the first."""
-        with self._database.reader() as session:
-            return session.connection().scalar(_LAST) or 0
+        with self._database.reader() as connection:
+            return _last_seq(connection)
 
     def rows_after(self, seq: int) -> Iterator[JournalRow]:
         """Every row after `seq`, oldest first, read a chunk at a time."""
-        place = col(tables.Journal.seq)
         while True:
-            with self._database.reader() as session:
-                query = ROWS.where(place > seq).order_by(place).limit(self._chunk)
-                rows = [JournalRow(*row) for row in session.connection().execute(query)]
+            found = self._database.rows(_ROWS_AFTER, {"seq": seq, "chunk": self._chunk})
+            rows = [JournalRow(*row) for row in found]
             yield from rows
             if len(rows) < self._chunk:
                 return
@@ -181,34 +153,23 @@ class JournalStore:
 
     def rows_of_agents(self, after: int, kinds: Sequence[str], *, limit: int) -> list[JournalRow]:
         """Rows of these kinds, of all agents, after a row and oldest first."""
-        journal = tables.Journal
-        query = (
-            ROWS
-            .where(col(journal.seq) > after)
-            .where(col(journal.agent_id).is_not(None), col(journal.kind).in_(kinds))
-            .order_by(col(journal.seq))
-            .limit(limit)
-        )
-        with self._database.reader() as session:
-            return [JournalRow(*row) for row in session.connection().execute(query)]
+        of_kind, values = one_of("kind", kinds)
+        query = f"{ROWS} WHERE seq > :seq AND {OF_AGENTS} AND {of_kind} ORDER BY seq LIMIT :limit"
+        rows = self._database.rows(query, {**values, "seq": after, "limit": limit})
+        return [JournalRow(*row) for row in rows]
 
     def rows_of(
         self, history: History, *, limit: int, offset: int = 0
     ) -> tuple[list[JournalRow], int]:
         """An agent's rows, newest first, with the count of all that match."""
-        condition = _condition(history)
-        page = (
-            ROWS
-            .where(condition)
-            .order_by(col(tables.Journal.seq).desc())
-            .limit(limit)
-            .offset(offset)
-        )
-        total = select(func.count()).select_from(tables.Journal).where(condition)
-        with self._database.reader() as session:
-            connection = session.connection()
-            rows = [JournalRow(*row) for row in connection.execute(page)]
-            return rows, connection.scalar(total) or 0
+        condition, values = _condition(history)
+        page = f"{ROWS} WHERE {condition} ORDER BY seq DESC LIMIT :limit OFFSET :offset"
+        total = f"SELECT count(*) FROM journal WHERE {condition}"  # noqa: S608 - names of ours
+        bounds = {"limit": limit, "offset": offset}
+        with self._database.reader() as connection:
+            found = connection.execute(page, {**values, **bounds}).fetchall()
+            (count,) = connection.execute(total, values).fetchone()
+        return [JournalRow(*row) for row in found], count
 
     async def add_snapshot(self, snapshot: Snapshot) -> None:
         """Keep a snapshot and the one before it.
@@ -265,12 +226,8 @@ class JournalStore:
 
     def _checked_snapshots(self) -> tuple[list[Snapshot], dict[int, bytes]]:
         """The snapshots, newest first, and the bodies of those that cannot be read."""
-        newest_first = select(
-            col(tables.Snapshots.seq), col(tables.Snapshots.at), col(tables.Snapshots.body)
-        ).order_by(col(tables.Snapshots.seq).desc())
-        with self._database.reader() as session:
-            connection = session.connection()
-            rows = connection.execute(newest_first).all()
+        with self._database.reader() as connection:
+            rows = connection.execute(_SNAPSHOTS).fetchall()
             _check_whole(connection, [seq for seq, _, _ in rows])
         readable: list[Snapshot] = []
         broken: dict[int, bytes] = {}
@@ -341,15 +298,15 @@ def _add(
 
     # What the same transaction has written a moment ago need not be looked for.
     if late is None or late.written_to != first - 1:
-        check(connection, connection.execute(_LAST_SQL), refuse_gap)
+        check(connection, connection.execute(_LAST), refuse_gap)
     connection.executemany(_APPEND, records)
     if late is not None:
         late.note_written(last)
 
 
-def _last_seq(connection: WriteConnection) -> int:
+def _last_seq(connection: ReadConnection) -> int:
     # Pruning never takes the last row: it stays before the older of two snapshots.
-    return _seq_in(connection.execute(_LAST_SQL))
+    return _seq_in(connection.execute(_LAST))
 
 
 def _seq_in(rows: Rows) -> int:
@@ -357,12 +314,12 @@ def _seq_in(rows: Rows) -> int:
     return int(last)
 
 
-def _check_whole(connection: Connection, snapshots: Sequence[int]) -> None:
+def _check_whole(connection: ReadConnection, snapshots: Sequence[int]) -> None:
     """Raise if a row is missing after the older snapshot.
 
     Before it the tape's rows are forgotten, and what else is missing cannot be known.
     """
-    last = connection.scalar(_LAST) or 0
+    last = _last_seq(connection)
     if not snapshots:
         if last:
             raise DamagedRowsError(f"the journal has {last} rows and no snapshot to begin from")
@@ -372,20 +329,24 @@ def _check_whole(connection: Connection, snapshots: Sequence[int]) -> None:
         raise DamagedRowsError(
             f"the journal ends at row {last}, and its snapshot was taken at row {newest}"
         )
-    after = select(func.count()).where(col(tables.Journal.seq) > oldest)
-    missing = last - oldest - (connection.scalar(after) or 0)
+    (after,) = connection.execute(_COUNT_AFTER, {"seq": oldest}).fetchone()
+    missing = last - oldest - after
     if missing:
         raise DamagedRowsError(f"{missing} rows of the journal after row {oldest} are missing")
 
 
-def _condition(history: History) -> ColumnElement[bool]:
-    """The history as one condition."""
-    journal = tables.Journal
-    terms = [col(journal.agent_id) == history.agent_id, col(journal.kind).in_(history.kinds)]
-    if history.market_id is not None:
-        terms.append(col(journal.market_id) == history.market_id)
-    if history.since is not None:
-        terms.append(col(journal.at) >= history.since)
-    if history.until is not None:
-        terms.append(col(journal.at) < history.until)
-    return and_(*terms)
+def _condition(history: History) -> tuple[str, dict[str, object]]:
+    """The history as one condition, with its parameters."""
+    of_kind, values = one_of("kind", history.kinds)
+    terms = ["agent_id = :agent_id", of_kind]
+    values["agent_id"] = history.agent_id
+    bounds = (
+        ("market_id = :market_id", "market_id", history.market_id),
+        ("at >= :since", "since", history.since),
+        ("at < :until", "until", history.until),
+    )
+    for term, name, value in bounds:
+        if value is not None:
+            terms.append(term)
+            values[name] = value
+    return " AND ".join(terms), values

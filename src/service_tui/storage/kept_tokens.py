@@ -9,42 +9,30 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import case, func, or_
-from sqlalchemy.dialects.sqlite import insert
-from sqlmodel import col, select
-
 from service_tui.storage.cached_state import TOKEN_COLUMNS, read_kept_tokens
-from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
-from service_tui.storage.db.tables import statement, table_of
+from service_tui.storage.db.declared import TABLES
+from service_tui.storage.db.statements import adding, columns
 
+_BUY_REPLACES: Final = "excluded.bought > kepttokens.bought"
+_REPLACED: Final = ", ".join(
+    f"{name} = CASE WHEN {_BUY_REPLACES} THEN excluded.{name} ELSE kepttokens.{name} END"
+    for name in ("token", "condition_id", "neg_risk", "at", "bought")
+)
+# max() of a number and NULL is NULL in SQLite: a missing fee counts as that of the other row.
+_PUT: Final = f"""
+{adding("kepttokens")} ON CONFLICT ({", ".join(TABLES["kepttokens"].key)}) DO UPDATE
+SET {_REPLACED}, fee_rate_bps = CASE WHEN {_BUY_REPLACES}
+THEN coalesce(excluded.fee_rate_bps, kepttokens.fee_rate_bps)
+ELSE max(coalesce(kepttokens.fee_rate_bps, excluded.fee_rate_bps),
+coalesce(excluded.fee_rate_bps, kepttokens.fee_rate_bps)) END
+WHERE kepttokens.token = excluded.token OR {_BUY_REPLACES}
+"""
+"""An insert that keeps the token of the earlier row, and the higher fee of both.
 
-def _putting() -> str:
-    """An insert that keeps the token of the earlier row, and the higher fee of both.
-
-    A row of a buy replaces one that was only listed, token and all.
-    """
-    table = table_of(tables.Kepttokens)
-    put = insert(table)
-    # max() of a number and NULL is NULL in SQLite: a missing fee counts as that of the other row.
-    here, there = table.c.fee_rate_bps, put.excluded.fee_rate_bps
-    highest = func.max(func.coalesce(here, there), func.coalesce(there, here))
-    buy_replaces_listed = put.excluded.bought > table.c.bought
-    replaced = {
-        name: case((buy_replaces_listed, put.excluded[name]), else_=table.c[name])
-        for name in ("token", "condition_id", "neg_risk", "at", "bought")
-    }
-    fee = case((buy_replaces_listed, func.coalesce(there, here)), else_=highest)
-    return statement(
-        put.on_conflict_do_update(
-            index_elements=list(table.primary_key),
-            set_=replaced | {"fee_rate_bps": fee},
-            where=or_(table.c.token == put.excluded.token, buy_replaces_listed),
-        )
-    )
-
-
-_PUT: Final = _putting()
+A row of a buy replaces one that was only listed, token and all.
+"""
+_OF_WALLET: Final = f"SELECT {columns('kepttokens')} FROM kepttokens WHERE wallet = :wallet"  # noqa: S608 - names of ours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,10 +106,8 @@ class KeptTokens:
         return _first(one for one in self._of(wallet) if one.token == token)
 
     def _of(self, wallet: str) -> list[KeptToken]:
-        table = tables.Kepttokens
-        query = select(table).where(col(table.wallet) == wallet)
-        with self._database.reader() as session:
-            found = [_kept(row.model_dump()) for row in session.exec(query)]
+        rows = self._database.rows(_OF_WALLET, {"wallet": wallet})
+        found = [_kept(dict(zip(TABLES["kepttokens"].columns, row, strict=True))) for row in rows]
         for path in self._others():
             rows = read_kept_tokens(path, wallet)
             found += [_kept(dict(zip(TOKEN_COLUMNS, row, strict=True))) for row in rows]

@@ -3,13 +3,11 @@
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
-from sqlmodel import col, select
-
-from service_tui.storage.db import tables
-from service_tui.storage.db.tables import replacing
+from service_tui.storage.db.statements import columns, replacing
 from service_tui.storage.world_database import WorldDatabase, WriteConnection
 
-_KEEP: Final = replacing(tables.People)
+_KEEP: Final = replacing("people")
+_ALL: Final = f"SELECT {columns('people')} FROM people ORDER BY created_at, name"  # noqa: S608 - names of ours
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +25,7 @@ class PersonRecord:
 
 def read_people(database: WorldDatabase) -> list[PersonRecord]:
     """Everybody, the first one first. Blocks."""
-    query = select(tables.People).order_by(col(tables.People.created_at), col(tables.People.name))
-    with database.reader() as session:
-        return [PersonRecord(**row.model_dump()) for row in session.exec(query)]
+    return [PersonRecord(*row) for row in database.rows(_ALL, {})]
 
 
 def keep_person(connection: WriteConnection, record: PersonRecord) -> None:

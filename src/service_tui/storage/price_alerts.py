@@ -4,32 +4,19 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Any, Final
 
-from sqlalchemy import REAL, bindparam, delete, update
-from sqlmodel import col, select
-
-from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
-from service_tui.storage.db.tables import statement
+from service_tui.storage.db.declared import TABLES
+from service_tui.storage.db.statements import columns, replacing
 
-_PUT: Final = tables.replacing(tables.Pricealerts)
-_DROP: Final = statement(
-    delete(tables.Pricealerts).where(col(tables.Pricealerts.alert_id) == bindparam("of"))
-)
-_ARM: Final = statement(
-    update(tables.Pricealerts)
-    .where(col(tables.Pricealerts.alert_id) == bindparam("of"))
-    .values(armed=bindparam("now_armed"))
-)
-_FIRE: Final = statement(
-    update(tables.Pricealerts)
-    .where(
-        col(tables.Pricealerts.alert_id) == bindparam("of"),
-        col(tables.Pricealerts.triggered_at).is_(None),
-    )
-    .values(
-        triggered_at=bindparam("at", type_=REAL), triggered_price=bindparam("price", type_=REAL)
-    )
-)
+_PUT: Final = replacing("pricealerts")
+_DROP: Final = "DELETE FROM pricealerts WHERE alert_id = :of"
+_ARM: Final = "UPDATE pricealerts SET armed = :now_armed WHERE alert_id = :of"
+_FIRE: Final = """
+UPDATE pricealerts SET triggered_at = :at, triggered_price = :price
+WHERE alert_id = :of AND triggered_at IS NULL
+"""
+_COLUMNS: Final = TABLES["pricealerts"].columns
+_ALL: Final = f"SELECT {columns('pricealerts')} FROM pricealerts ORDER BY created_at DESC, alert_id"  # noqa: S608 - names of ours
 
 
 Row = dict[str, Any]
@@ -44,10 +31,7 @@ class PriceAlerts:
 
     def all(self) -> list[Row]:
         """Every one, newest first, the removed included."""
-        table = tables.Pricealerts
-        query = select(table).order_by(col(table.created_at).desc(), col(table.alert_id))
-        with self._database.reader() as session:
-            return [row.model_dump() for row in session.exec(query)]
+        return [dict(zip(_COLUMNS, row, strict=True)) for row in self._database.rows(_ALL, {})]
 
     async def put(self, alert: Row) -> None:
         """Keep a new one, or one as it is now."""

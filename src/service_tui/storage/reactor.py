@@ -5,16 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import insert, text
-from sqlmodel import col, select
-
-from service_tui.storage.db import tables
 from service_tui.storage.db.database import Database
-from service_tui.storage.db.tables import statement
+from service_tui.storage.db.declared import TABLES
+from service_tui.storage.db.statements import columns, replacing
 from service_tui.storage.db.writer import Work
 
-_PUT: Final = statement(insert(tables.Reactorsignals).prefix_with("OR REPLACE"))
-_CHOOSE: Final = statement(insert(tables.Reactorwallets).prefix_with("OR REPLACE"))
+_PUT: Final = replacing("reactorsignals")
+_CHOOSE: Final = replacing("reactorwallets")
+_RECENT: Final = (
+    f"SELECT {columns('reactorsignals')} FROM reactorsignals "  # noqa: S608 - names of ours
+    "ORDER BY at DESC, signal_id LIMIT :limit"
+)
+_WALLETS: Final = f"SELECT {columns('reactorwallets')} FROM reactorwallets"  # noqa: S608 - names of ours
 _TALLIES: Final = """
 SELECT wallet, state, count(*), sum(cost), sum(shares), sum(shares * price),
        sum(coalesce(
@@ -54,16 +56,11 @@ class StoredReactor:
 
     def recent(self, limit: int) -> list[Row]:
         """The newest signals first."""
-        table = tables.Reactorsignals
-        order = (col(table.at).desc(), col(table.signal_id))
-        query = select(table).order_by(*order).limit(limit)
-        with self._database.reader() as session:
-            return [row.model_dump() for row in session.exec(query)]
+        return self._rows("reactorsignals", _RECENT, {"limit": limit})
 
     def tallies(self, *, beyond: int) -> list[StoredTally]:
         """Sums of all signals but the newest so many."""
-        with self._database.reader() as session:
-            rows = session.connection().execute(text(_TALLIES), {"beyond": beyond}).all()
+        rows = self._database.rows(_TALLIES, {"beyond": beyond})
         return [
             StoredTally(
                 wallet=wallet,
@@ -80,9 +77,11 @@ class StoredReactor:
 
     def wallets(self) -> list[Row]:
         """Everything that was chosen for wallets."""
-        with self._database.reader() as session:
-            rows = session.exec(select(tables.Reactorwallets))
-            return [row.model_dump() for row in rows]
+        return self._rows("reactorwallets", _WALLETS, {})
+
+    def _rows(self, table: str, query: str, values: dict[str, object]) -> list[Row]:
+        names = TABLES[table].columns
+        return [dict(zip(names, row, strict=True)) for row in self._database.rows(query, values)]
 
     async def put(self, signals: Sequence[Row]) -> None:
         """Store signals in one transaction."""

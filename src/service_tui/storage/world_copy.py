@@ -1,17 +1,15 @@
 """A world copied from one database to another, whole or not at all, and compared."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import func, insert, select
-from sqlmodel import Session, SQLModel
-
-from service_tui.storage.db.tables import WORLD, statement, table_of
+from service_tui.storage.db.declared import TABLES, WORLD
+from service_tui.storage.db.statements import adding, columns
 from service_tui.storage.errors import StorageError
-from service_tui.storage.world_database import WorldDatabase, WriteConnection
+from service_tui.storage.world_database import ReadConnection, WorldDatabase, WriteConnection
 
 _CHUNK: Final = 1_000
 """Rows read and written at one time."""
@@ -43,11 +41,13 @@ async def copy_world(source: WorldDatabase, target: WorldDatabase) -> WorldCopy:
 
     def work(connection: WriteConnection) -> int:
         rows = 0
-        with source.reader() as session:
-            for model in WORLD:
-                put = statement(insert(table_of(model)))
-                for chunk in _chunks(session, model):
-                    connection.executemany(put, chunk)
+        with source.reader() as reading:
+            for table in WORLD:
+                put, names = adding(table), TABLES[table].columns
+                for chunk in _chunks(reading, table):
+                    connection.executemany(
+                        put, [dict(zip(names, row, strict=True)) for row in chunk]
+                    )
                     rows += len(chunk)
         return rows
 
@@ -60,27 +60,29 @@ async def copy_world(source: WorldDatabase, target: WorldDatabase) -> WorldCopy:
 
 def count_of(database: WorldDatabase) -> int:
     """Rows of the world, in all its tables. Blocks."""
-    with database.reader() as session:
-        connection = session.connection()
-        tables = [table_of(model) for model in WORLD]
-        counts = [connection.scalar(select(func.count()).select_from(one)) for one in tables]
-    return sum(count or 0 for count in counts)
+    query = " UNION ALL ".join(f"SELECT count(*) FROM {table}" for table in WORLD)  # noqa: S608 - names of ours
+    return sum(count for (count,) in database.rows(query, {}))
 
 
 def digest_of(database: WorldDatabase) -> str:
     """A hash of every row of the world, the same in either database. Blocks."""
     found = hashlib.sha256()
-    with database.reader() as session:
-        for model in WORLD:
-            found.update(table_of(model).name.encode())
-            for row in chain.from_iterable(_chunks(session, model)):
-                found.update(repr([*row.values()]).encode())
+    with database.reader() as reading:
+        for table in WORLD:
+            found.update(table.encode())
+            for row in chain.from_iterable(_chunks(reading, table)):
+                found.update(repr([*row]).encode())
     return found.hexdigest()
 
 
-def _chunks(session: Session, model: type[SQLModel]) -> Iterator[list[Mapping[str, object]]]:
+def _chunks(connection: ReadConnection, table: str) -> Iterator[list[tuple[Any, ...]]]:
     """The rows of a table, in the order of their keys."""
-    table = table_of(model)
-    query = select(table).order_by(*table.primary_key).execution_options(yield_per=_CHUNK)
-    for rows in session.connection().execute(query).mappings().partitions():
-        yield [dict(row) for row in rows]
+    names, key = TABLES[table]
+    order, last = ", ".join(key), ", ".join(f":{name}" for name in key)
+    query = f"SELECT {columns(table)} FROM {table}"  # noqa: S608 - names of ours
+    end = f"ORDER BY {order} LIMIT {_CHUNK}"
+    rows = connection.execute(f"{query} {end}").fetchall()
+    while rows:
+        yield rows
+        place = {name: rows[-1][names.index(name)] for name in key}
+        rows = connection.execute(f"{query} WHERE ({order}) > ({last}) {end}", place).fetchall()

@@ -9,8 +9,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
-from sqlmodel import Session
-
 T = TypeVar("T")
 
 READERS_MAX: Final = 8
@@ -34,12 +32,16 @@ class Rows(Protocol):
         ...
 
 
-class WriteConnection(Protocol):
-    """A connection for writes inside a transaction that the caller neither begins nor ends."""
+class ReadConnection(Protocol):
+    """A connection that sees one moment of a database."""
 
     def execute(self, sql: str, parameters: Mapping[str, object] = ..., /) -> Rows:
         """Run one statement."""
         ...
+
+
+class WriteConnection(ReadConnection, Protocol):
+    """A connection for writes inside a transaction that the caller neither begins nor ends."""
 
     def executemany(self, sql: str, rows: Iterable[Mapping[str, object]], /) -> object:
         """Run one statement for each of the rows."""
@@ -91,12 +93,12 @@ class WorldDatabase(Protocol):
         """Run a function in the next transaction; the future is done once that is on disk."""
         ...
 
-    def reader(self) -> AbstractContextManager[Session]:
-        """A session that sees one moment of the database and cannot write; keep it short."""
+    def reader(self) -> AbstractContextManager[ReadConnection]:
+        """A connection that sees one moment of the database and cannot write; keep it short."""
         ...
 
     def rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
-        """The rows of a query, straight from the driver. Blocks."""
+        """The rows of a query. Blocks."""
         ...
 
     async def reopen(self) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 from pydantic import (
     AfterValidator,
     AliasChoices,
+    ConfigDict,
     Field,
     StringConstraints,
     TypeAdapter,
@@ -30,7 +31,8 @@ _VERSIONS: Final = TypeAdapter(
     dict[
         Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9_\-]{1,128}$")],
         Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Za-z0-9.+\-]{1,64}$")],
-    ]
+    ],
+    config=ConfigDict(defer_build=True),
 )
 VERSIONS_MAX: Final = 100
 VERSIONS_LETTERS_MAX: Final = 4_000

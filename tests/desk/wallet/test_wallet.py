@@ -31,7 +31,7 @@ from service_tui.desk.ports import DeskContext
 from service_tui.desk.slices.wallet import CheckView, KeyState, Ownership, WalletView
 from service_tui.desk.vault import Vault
 from service_tui.server.embedded import BASE_URL
-from service_tui.server.http.entrance import EMBEDDED_HOST
+from service_tui.server.http.service import EMBEDDED_HOST
 from service_tui.wire.endpoints.public import PATCH_SETTINGS
 from service_tui.wire.endpoints.wallet import LINK_WALLET
 

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from kit import loop
+from service_tui.app.first_state import first_state
 from service_tui.app.live import local_parts
 from service_tui.app.options import Options
-from service_tui.app.start import first_state
 from service_tui.clock import ManualClock
 from service_tui.desk.desk import Desk
 from service_tui.desk.state import DeskState

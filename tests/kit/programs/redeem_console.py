@@ -11,9 +11,9 @@ import sys
 from pathlib import Path
 
 from kit.service.wallets import KEYS
+from service_tui.app.first_state import first_state
 from service_tui.app.live import local_parts
 from service_tui.app.options import Options
-from service_tui.app.start import first_state
 from service_tui.clock import SystemClock
 from service_tui.desk.commands.wallet import RedeemAll
 from service_tui.desk.desk import Desk

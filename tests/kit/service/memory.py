@@ -5,40 +5,29 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import create_engine
-from sqlalchemy.pool import StaticPool
-from sqlmodel import Session, SQLModel
-
-from service_tui.storage.db.tables import table_of
+from service_tui.storage.db.declared import CREATIONS
 
 
 class MemoryDatabase:
-    """Some tables of one world."""
+    """The tables of one directory."""
 
-    def __init__(self, *models: type[SQLModel]) -> None:
-        self._engine = create_engine(
-            "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
-        )
-        SQLModel.metadata.create_all(self._engine, tables=[table_of(one) for one in models])
+    def __init__(self) -> None:
+        self.driver = sqlite3.connect(":memory:", check_same_thread=False)
+        for each in CREATIONS:
+            self.driver.execute(each)
 
     @contextmanager
-    def reader(self) -> Generator[Session]:
-        with Session(self._engine) as session:
-            yield session
+    def reader(self) -> Generator[sqlite3.Connection]:
+        yield self.driver
 
     def rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
-        """The rows of a query, straight from the driver."""
-        return self._driver().execute(query, values).fetchall()
+        """The rows of a query."""
+        return self.driver.execute(query, values).fetchall()
 
     async def write(self, work: Callable[[Any], Any]) -> Any:
         """Carry a write out, in one transaction."""
-        with self._driver() as connection:
+        with self.driver as connection:
             return work(connection)
 
-    def _driver(self) -> sqlite3.Connection:
-        raw = self._engine.raw_connection().driver_connection
-        assert isinstance(raw, sqlite3.Connection)
-        return raw
-
     def close(self) -> None:
-        self._engine.dispose()
+        self.driver.close()

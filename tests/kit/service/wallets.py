@@ -9,7 +9,7 @@ from kit.service.line import Line, change, line_to
 from kit.service.stage import OPERATOR, Stage
 from service_tui.engine.amm.market import Market
 from service_tui.engine.books.catalogue import event_of
-from service_tui.server.http.entrance import EMBEDDED_HOST
+from service_tui.server.http.service import EMBEDDED_HOST
 from service_tui.signing.book import ExchangeVersion
 from service_tui.signing.credentials import sign_credentials
 from service_tui.signing.link import Challenge, sign_challenge

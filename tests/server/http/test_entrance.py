@@ -6,7 +6,6 @@ import pytest
 from starlette.datastructures import Headers
 
 from service_tui.server.http.entrance import (
-    EMBEDDED_HOST,
     LOCAL,
     Entrance,
     direct_peer_of,
@@ -17,6 +16,7 @@ from service_tui.server.http.entrance import (
     plain_address,
 )
 from service_tui.server.http.refusals import Denied
+from service_tui.server.http.service import EMBEDDED_HOST
 
 NAMED: Final = Entrance(names=frozenset({"desk.example", "[fd00::1]"}), scheme="https")
 BEHIND: Final = Entrance(names=frozenset({"desk.example"}), scheme="https", proxy="10.0.0.2")

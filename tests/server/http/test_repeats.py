@@ -10,7 +10,6 @@ from kit.service.memory import MemoryDatabase
 from service_tui.server.http.idempotency import KNOWN_MAX, Promise, Repeats, hash_of, key_of, recall
 from service_tui.server.http.refusals import Denied
 from service_tui.storage.answers import KEPT_S, Answer, remember
-from service_tui.storage.db import tables
 from service_tui.wire.world import SpeedRequest
 
 NOW: Final = 1_800_000_000.0
@@ -173,7 +172,7 @@ async def test_a_call_that_fails_lets_the_next_one_in() -> None:
 
 
 async def test_a_start_reads_the_keys_of_the_last_day() -> None:
-    database: Any = MemoryDatabase(tables.Idempotency)
+    database: Any = MemoryDatabase()
     await database.write(lambda connection: remember(connection, answer()))
     one = recall(database, NOW)
     assert await earlier(one, promise()) == answer()

@@ -12,7 +12,6 @@ from service_tui.engine.codec import events as codec
 from service_tui.engine.events import Fill, Note, OrderFilled, OrderPlaced, Payout, kind_of
 from service_tui.outcome import NO, VOID, YES, Outcome
 from service_tui.server.past.digest import Digest
-from service_tui.storage.db import tables
 from service_tui.storage.entries import StoredEntry
 from service_tui.terms import Action, OrderType, Side, Venue
 from service_tui.units import ONE, Micros, Timestamp
@@ -29,7 +28,7 @@ class Kept:
     """A journal and the entries that are read of it."""
 
     def __init__(self) -> None:
-        self.database = MemoryDatabase(tables.Journal, tables.Entries, tables.Entriesread)
+        self.database = MemoryDatabase()
         self.seq = 0
 
     @property

@@ -19,7 +19,6 @@ from service_tui.engine.world import World
 from service_tui.outcome import NO, YES, Outcome
 from service_tui.server.past.backfill import backfill
 from service_tui.server.past.markets import PastMarkets, kept_of
-from service_tui.storage.db import tables
 from service_tui.storage.ended_markets import EndedHead, EndedMarket, EndedMarkets, keep
 from service_tui.storage.journal import JournalRow, JournalStore
 from service_tui.terms import Action, OrderType, Side, Venue
@@ -32,7 +31,7 @@ class Kept:
     """A journal, and the ended markets beside it."""
 
     def __init__(self) -> None:
-        self.database: Any = MemoryDatabase(tables.Journal, tables.Endedmarkets, tables.Endedfilled)
+        self.database: Any = MemoryDatabase()
         self.stored = EndedMarkets(self.database)
         self.journal = JournalStore(self.database)
 
@@ -140,7 +139,7 @@ def long_text(market_id: str) -> str:
 
 async def stored_on_disk(count: int) -> tuple[MemoryDatabase, int]:
     """A database with some ended markets, and how many letters their texts have."""
-    database = MemoryDatabase(tables.Journal, tables.Endedmarkets, tables.Endedfilled)
+    database = MemoryDatabase()
     texts = {f"m{number:03}": long_text(f"m{number:03}") for number in range(count)}
     journal = (
         "INSERT INTO journal (seq, at, kind, agent_id, market_id, body) "

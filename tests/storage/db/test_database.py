@@ -9,16 +9,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy.exc import DBAPIError
 
 from kit.service.small import AT, small_database
+from service_tui.storage.db.conditions import DAMAGE_MET
 from service_tui.storage.db.connection import connect_to_write
 from service_tui.storage.db.database import Database, note_end, port_to
 from service_tui.storage.db.inspection import inspect
 from service_tui.storage.db.presence import Presence
 from service_tui.storage.db.schema import SCHEMA
 from service_tui.storage.db.sqlite_port import SqlitePort
-from service_tui.storage.db.tables import DAMAGE_MET
 from service_tui.storage.db.writer import LoopWaker
 from service_tui.storage.errors import DamagedFileError, StorageBusyError, StorageError
 
@@ -48,7 +47,7 @@ def of_sqlite(code: int) -> sqlite3.DatabaseError:
 
 def read(database: Database, code: int) -> None:
     with pytest.raises(StorageError), database.reader():
-        raise DBAPIError("SELECT", None, of_sqlite(code))
+        raise of_sqlite(code)
 
 
 def write(database: Database, code: int) -> None:
@@ -149,8 +148,6 @@ async def test_results_that_nobody_reads_yet_hold_no_writer_up() -> None:
 
 def test_an_error_of_no_sqlite_passes_a_reader_as_it_is(path: Path) -> None:
     database = opened(path)
-    with pytest.raises(DBAPIError), database.reader():
-        raise DBAPIError("SELECT", None, Exception("of another driver"))
     with pytest.raises(KeyError), database.reader():
         raise KeyError("x")
     database.close(AT)
@@ -175,7 +172,7 @@ def test_rows_are_those_of_the_driver(path: Path) -> None:
     assert database.rows(query, {"seq": 1}) == [(1, AT + 1)]
     assert database.rows(query, {"seq": 2}) == []
     with pytest.raises(DamagedFileError), database.reader():
-        raise DBAPIError("SELECT", None, of_sqlite(sqlite3.SQLITE_CORRUPT))
+        raise of_sqlite(sqlite3.SQLITE_CORRUPT)
     database.close(AT)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kit.service.small import AT, small_database, write_preference
+from service_tui.storage.db.conditions import DAMAGE_MET
 from service_tui.storage.db.connection import connect_to_write
 from service_tui.storage.db.inspection import (
     DamageFound,
@@ -17,7 +18,6 @@ from service_tui.storage.db.inspection import (
     is_damage,
 )
 from service_tui.storage.db.schema import SCHEMA
-from service_tui.storage.db.tables import DAMAGE_MET
 from service_tui.storage.db.wal import LOG_HEADER, log_of
 from service_tui.storage.errors import ForeignSchemaError, NewerSchemaError
 

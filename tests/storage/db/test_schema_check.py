@@ -11,8 +11,9 @@ import pytest
 from kit.command_line import ran
 from service_tui.cli import main as cli
 from service_tui.storage.db.connection import DATABASE_FILE
+from service_tui.storage.db.declared import CREATIONS
 from service_tui.storage.db.inspection import DamageFound, inspect
-from service_tui.storage.db.schema import SCHEMA, create, creations
+from service_tui.storage.db.schema import SCHEMA, create
 from service_tui.storage.errors import ForeignSchemaError, StorageError
 
 
@@ -139,7 +140,7 @@ def test_text_of_another_encoding_is_refused(tmp_path: Path) -> None:
     path = tmp_path / DATABASE_FILE
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA encoding = 'UTF-16'")
-        for statement in creations():
+        for statement in CREATIONS:
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {SCHEMA.version}")
     with pytest.raises(StorageError, match="UTF-8"):

@@ -295,17 +295,16 @@ async def test_numbers_and_texts_that_sqlite_cannot_keep_are_refused(database: D
 
 async def test_a_session_reads_one_moment_and_cannot_write(database: Database) -> None:
     await database.write(insert("a"))
-    with database.reader() as session:
-        connection = session.connection()
+    with database.reader() as connection:
         count = "SELECT count(*) FROM preferences"
-        assert connection.exec_driver_sql(count).scalar_one() == 1
+        assert connection.execute(count).fetchone() == (1,)
         await database.write(insert("b"))
-        assert connection.exec_driver_sql(count).scalar_one() == 1
+        assert connection.execute(count).fetchone() == (1,)
     with (
         pytest.raises(StorageError, match="for reading only"),
-        database.reader() as session,
+        database.reader() as connection,
     ):
-        session.connection().exec_driver_sql("DELETE FROM preferences")
+        connection.execute("DELETE FROM preferences")
     assert keys(database) == {"a", "b"}
 
 

@@ -125,9 +125,7 @@ async def test_without_a_backup_the_first_rows_are_left(directory: Path) -> None
     assert replaced is None
     assert copy.path == path
     database = open_here(directory)
-    with database.reader() as session:
-        rows = session.connection().exec_driver_sql("SELECT value FROM preferences")
-        assert rows.scalar_one() == "dark"
+    assert database.rows("SELECT value FROM preferences", {}) == [("dark",)]
     database.close(NOW)
 
 

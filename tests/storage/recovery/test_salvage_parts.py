@@ -20,12 +20,11 @@ from kit.service.small import (
     write_preference,
     write_snapshots,
 )
-from service_tui.storage.db import tables
 from service_tui.storage.db.backups import FOLDER
 from service_tui.storage.db.connection import COMPANIONS, connect_to_write
+from service_tui.storage.db.declared import CREATIONS
 from service_tui.storage.db.inspection import DamageFound, check_pages
-from service_tui.storage.db.schema import SCHEMA, creations
-from service_tui.storage.db.tables import table_of
+from service_tui.storage.db.schema import SCHEMA
 from service_tui.storage.db.wal import log_of, look
 from service_tui.storage.recovery import salvage
 from service_tui.storage.recovery.salvage import (
@@ -66,7 +65,7 @@ def test_rows_from_the_end_stop_at_the_first_that_is_known() -> None:
 
 def in_memory(journal: Iterable[int] = (), snapshots: Iterable[int] = ()) -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    for each in creations():
+    for each in CREATIONS:
         connection.execute(each)
     write_journal(connection, journal)
     write_snapshots(connection, snapshots)
@@ -201,7 +200,7 @@ def test_rows_that_can_be_read_replace_those_of_the_backup_and_the_others_stay()
             yield (9, "last", "new") if last else (1, "first", "new")
             raise sqlite3.DatabaseError("database disk image is malformed")
 
-    assert _copy_rows(cast("Any", Broken()), target, table_of(tables.Preferences)) == 2
+    assert _copy_rows(cast("Any", Broken()), target, "preferences") == 2
 
     rows = target.execute("SELECT key, value FROM preferences ORDER BY key").fetchall()
     assert rows == [("first", "new"), ("last", "new"), ("lost", "old")]
@@ -214,7 +213,7 @@ def test_a_row_that_breaks_a_rule_of_its_table_is_left_out() -> None:
     for key, value in (("first", "x"), ("broken", None), ("last", "y")):
         source.execute("INSERT INTO preferences VALUES (?, ?)", (key, value))
 
-    _copy_rows(source, target, table_of(tables.Preferences))
+    _copy_rows(source, target, "preferences")
 
     assert column(target, "SELECT key FROM preferences ORDER BY rowid") == ["first", "last"]
 

@@ -13,7 +13,6 @@ from threading import Event
 
 import psycopg
 import pytest
-from sqlalchemy import text
 
 from kit.service.pooler import pooled
 from kit.service.postgres import USER, Postgres, leading, new_place, postgres
@@ -462,8 +461,8 @@ def test_a_reader_that_outlives_its_database_leaves_no_line_open(
     place: WorldPlace, tmp_path: Path
 ) -> None:
     database = SharedDatabase(place, None, tmp_path / "world")
-    with database.reader() as session:
-        session.execute(text("SELECT 1"))
+    with database.reader() as connection:
+        connection.execute("SELECT 1")
         database.close()
     assert open_lines(place, "reader") == 0
 
@@ -480,13 +479,13 @@ def test_who_does_not_lead_opens_nothing(place: WorldPlace, tmp_path: Path) -> N
 
 def test_a_reader_sees_one_moment_and_may_not_write(place: WorldPlace, tmp_path: Path) -> None:
     database = SharedDatabase(place, None, tmp_path / "world")
-    versions = text("SELECT version FROM world")
-    with database.reader() as session:
-        (before,) = session.execute(versions).one()
+    versions = "SELECT version FROM world"
+    with database.reader() as connection:
+        (before,) = connection.execute(versions).fetchone()
         written(place, "UPDATE world SET version = version + 1 RETURNING 1")
-        assert session.execute(versions).one() == (before,)
-    with pytest.raises(StorageError, match="refused"), database.reader() as session:
-        session.execute(text("UPDATE world SET version = 7"))
+        assert connection.execute(versions).fetchone() == (before,)
+    with pytest.raises(StorageError, match="refused"), database.reader() as connection:
+        connection.execute("UPDATE world SET version = 7")
     # What PostgreSQL takes in no text is found nowhere.
     assert database.rows("SELECT CAST(:a AS text)", {"a": "a\0b"}) == [("a\ufffdb",)]
     with pytest.raises(StorageError):

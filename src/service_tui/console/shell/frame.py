@@ -74,6 +74,10 @@ HUNG_UP: Final = KILLED + 1
 """The terminal is gone: the same as SIGHUP."""
 
 
+toast_id: Final = ToastRack._toast_id  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+"""Textual's id of the widget that shows a notification."""
+
+
 def known_theme(name: str, names: Sequence[str]) -> str:
     """The theme of this name, else the usual one, else any; empty without themes."""
     if name in names:
@@ -264,7 +268,7 @@ class FramedApp(KeyQueue):  # noqa: PLR0904 - one method a duty of the terminal
 
     def _show_newest_toast(self) -> None:
         """Hide every toast but the newest: one sentence is read, two are not."""
-        newest = {ToastRack._toast_id(one) for one in list(self._notifications)[-1:]}  # noqa: SLF001
+        newest = {toast_id(one) for one in list(self._notifications)[-1:]}
         for screen in self.screen_stack[-1:]:
             for holder in screen.query(ToastHolder):
                 holder.display = holder.id in newest

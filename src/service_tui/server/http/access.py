@@ -6,9 +6,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Final
 
-from starlette.datastructures import Headers
-
 from service_tui.engine.agents.agents import Agent
+from service_tui.server.http.header_values import HeaderValues
 from service_tui.server.http.people.roster import THE_OWNER, Person
 from service_tui.server.http.rates import FIXED_RATES, has_larger, rate_of
 from service_tui.server.http.refusals import Denied, denied, throttled, unauthenticated
@@ -34,7 +33,7 @@ def hash_of(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-def key_of(headers: Headers) -> str:
+def key_of(headers: HeaderValues) -> str:
     """The key that was sent, in either header.
 
     Returns:
@@ -91,7 +90,9 @@ class Access:
     def __init__(self, operator_key_hash: str) -> None:
         self._operator_key_hash = operator_key_hash
 
-    def agent(self, service: Service, headers: Headers, endpoint: Endpoint[WireModel]) -> Agent:
+    def agent(
+        self, service: Service, headers: HeaderValues, endpoint: Endpoint[WireModel]
+    ) -> Agent:
         """The agent that calls an endpoint with its key, or with the key of whose console it is.
 
         Returns:
@@ -142,7 +143,7 @@ class Access:
             return THE_OWNER
         return service.people.by_key(key)
 
-    def known(self, service: Service, headers: Headers) -> Agent | None:
+    def known(self, service: Service, headers: HeaderValues) -> Agent | None:
         """The agent whose key was sent, None where none was or it is not right."""
         try:
             key = key_of(headers)
@@ -152,7 +153,7 @@ class Access:
         person = None if agent is not None else self._by_key(service, key)
         return agent if person is None else service.console_agent(person.name)
 
-    def operator(self, service: Service, headers: Headers) -> Person | None:
+    def operator(self, service: Service, headers: HeaderValues) -> Person | None:
         """The person of the sent key; None for no key or an unknown one."""
         try:
             return self._by_key(service, key_of(headers))
@@ -181,7 +182,9 @@ class Access:
             url, grows = f"{service.address}{caller.path}", has_larger(endpoint.path, plan)
             raise throttled(limit, wait_s, url, grows=grows)
 
-    def person(self, service: Service, endpoint: Endpoint[WireModel], headers: Headers) -> Person:
+    def person(
+        self, service: Service, endpoint: Endpoint[WireModel], headers: HeaderValues
+    ) -> Person:
         """The person who calls an endpoint of the operators.
 
         Returns:

@@ -14,9 +14,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service_tui.server.http.refusals import denied
-
-EMBEDDED_HOST: Final = "embedded.localhost"
-"""Name under which the console reaches the app in process; it never leaves the process."""
+from service_tui.server.http.service import EMBEDDED_HOST
 
 IN_PROCESS: Final = (EMBEDDED_HOST, 0)
 """Client address of calls from the console in this process; no socket has such an address."""

@@ -13,8 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from starlette.datastructures import Headers
-
+from service_tui.server.http.header_values import HeaderValues
 from service_tui.server.http.refusals import denied, invalid_items
 from service_tui.storage.answers import KEPT_S, Answer, Answers
 from service_tui.storage.world_database import WorldDatabase
@@ -47,7 +46,7 @@ class Promise:
         return Answer(self.agent_id, self.key, self.path, self.body_hash, answer, self.at)
 
 
-def key_of(headers: Headers) -> str | None:
+def key_of(headers: HeaderValues) -> str | None:
     """The idempotency key that was sent.
 
     Returns:

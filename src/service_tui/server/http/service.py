@@ -31,6 +31,9 @@ from service_tui.units import Timestamp
 from service_tui.wire.base import WireModel
 from service_tui.wire.endpoint import Endpoint
 
+EMBEDDED_HOST: Final = "embedded.localhost"
+"""Name under which the console reaches the app in process; it never leaves the process."""
+
 ETHEREUM: Final = "service_tui.signing.codec"
 """The module that imports Ethereum's libraries: loaded in a thread before a signature is read."""
 

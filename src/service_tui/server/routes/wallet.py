@@ -15,10 +15,9 @@ from service_tui.server.claim.link_challenges import (
     HOUR_S,
     IssuedChallenge,
 )
-from service_tui.server.http.entrance import EMBEDDED_HOST
 from service_tui.server.http.rates import MINUTE_S
 from service_tui.server.http.refusals import denied, invalid_items, scarce
-from service_tui.server.http.service import ETHEREUM, RequestContext, Routes
+from service_tui.server.http.service import EMBEDDED_HOST, ETHEREUM, RequestContext, Routes
 from service_tui.server.projections.present import OWNERSHIP, wallet_address
 from service_tui.server.projections.wallet import has_credentials, versions_of, wallet_body
 from service_tui.signing.approvals import APPROVAL_GAS, Approval, approvals

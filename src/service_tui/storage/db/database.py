@@ -12,15 +12,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, Final, TypeVar
 
-from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, insert
-from sqlalchemy.exc import DBAPIError
-from sqlmodel import Session
-
 from service_tui.storage.db.backups import back_up_daily
-from service_tui.storage.db.connection import connect_to_read, connect_to_write
+from service_tui.storage.db.conditions import DAMAGE_MET
+from service_tui.storage.db.connection import connect_to_write
 from service_tui.storage.db.presence import Presence
+from service_tui.storage.db.readers import Readers
 from service_tui.storage.db.sqlite_port import SqlitePort
-from service_tui.storage.db.tables import DAMAGE_MET, Use, statement
+from service_tui.storage.db.statements import replacing
 from service_tui.storage.db.writer import Work, Writer
 from service_tui.storage.errors import (
     DamagedFileError,
@@ -29,11 +27,10 @@ from service_tui.storage.errors import (
     as_storage_error,
     storage_error,
 )
-from service_tui.storage.world_database import READERS_MAX
 
 T = TypeVar("T")
 
-_MARK_USE: Final = statement(insert(Use).prefix_with("OR REPLACE"))
+_MARK_USE: Final = replacing("use")
 
 
 class Database:
@@ -47,7 +44,7 @@ class Database:
         self._writer = None if port is None else Writer(port)
         self._with_wal = with_wal
         self._timeout_s = timeout_s
-        self._engine = _reading_engine(path, timeout_s=timeout_s)
+        self._readers = Readers(path, timeout_s=timeout_s)
         self._changing = Lock()
         self._met_damage = False
 
@@ -72,24 +69,19 @@ class Database:
         return self._writing().submit(work)
 
     @contextmanager
-    def reader(self) -> Generator[Session]:
-        """A session that sees one moment of the database and cannot write; keep it short."""
+    def reader(self) -> Generator[sqlite3.Connection]:
+        """A connection that sees one moment of the database and cannot write; keep it short."""
         try:
-            with Session(self._engine) as session:
-                yield session
-        except DBAPIError as error:
-            if isinstance(error.orig, sqlite3.Error):
-                mapped = storage_error(error.orig)
-                self._met_damage |= isinstance(mapped, DamagedFileError)
-                raise mapped from error
-            raise
+            with self._readers.reading() as connection:
+                yield connection
+        except sqlite3.Error as error:
+            mapped = storage_error(error)
+            self._met_damage |= isinstance(mapped, DamagedFileError)
+            raise mapped from error
 
     def rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
-        """The rows of a query, straight from the driver. Blocks."""
-        with self.reader() as session:
-            connection = session.connection().connection.driver_connection
-            if not isinstance(connection, sqlite3.Connection):
-                raise TypeError("the database is no SQLite")
+        """The rows of a query. Blocks."""
+        with self.reader() as connection:
             return connection.execute(query, values).fetchall()
 
     def check(self) -> None:
@@ -116,7 +108,7 @@ class Database:
 
     def close(self, now: float) -> None:
         """Write what waits, note how the use ended, and close. Blocks; once is enough."""
-        self._engine.dispose()
+        self._readers.close()
         with self._changing:
             self._close_writer(now)
 
@@ -193,21 +185,3 @@ def _do_without_log(path: Path, port: SqlitePort, *, timeout_s: float) -> None:
 
 def _mark_use(connection: sqlite3.Connection, *, closed_at: float | None) -> None:
     connection.execute(_MARK_USE, {"one": 1, "closed_at": closed_at})
-
-
-def _reading_engine(path: Path, *, timeout_s: float) -> Engine:
-    """Engine for SQLModel's sessions; connects at first use."""
-    engine = create_engine(
-        "sqlite://",
-        creator=lambda: connect_to_read(path, timeout_s=timeout_s),
-        poolclass=QueuePool,
-        pool_size=READERS_MAX,
-        max_overflow=0,
-    )
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _begin(connection: Connection) -> None:
-    # Without it every SELECT of a session would see another moment.
-    connection.exec_driver_sql("BEGIN")

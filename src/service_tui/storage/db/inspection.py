@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sqlmodel import select
-
+from service_tui.storage.db.conditions import DAMAGE_MET
 from service_tui.storage.db.connection import connect_to_read, connect_to_write
 from service_tui.storage.db.schema import Schema
 from service_tui.storage.db.schema_check import ForeignSchema, MissingObject, check_schema
-from service_tui.storage.db.tables import DAMAGE_MET, Use, statement
 from service_tui.storage.db.wal import LOG_HEADER, log_of, look
 from service_tui.storage.errors import ForeignSchemaError, NewerSchemaError, result_code
 
@@ -26,7 +24,7 @@ _WITH_LOG: Final = 2
 _DAMAGE: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
-_CLOSED_AT: Final = statement(select(Use.closed_at))
+_CLOSED_AT: Final = "SELECT closed_at FROM use"
 
 
 class DamageFound(Exception):

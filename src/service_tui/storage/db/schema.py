@@ -4,14 +4,10 @@ import os
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy.schema import CreateIndex, CreateTable
-from sqlmodel import SQLModel
-
-from service_tui.storage.db.tables import statement
+from service_tui.storage.db.declared import CREATIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +174,7 @@ def create(path: Path, *, version: int) -> None:
     connection = sqlite3.connect(unfinished, isolation_level=None)
     try:
         connection.execute("BEGIN IMMEDIATE")
-        for each in creations():
+        for each in CREATIONS:
             connection.execute(each)
         connection.execute(f"PRAGMA user_version={version:d}")
         connection.execute("COMMIT")
@@ -186,17 +182,6 @@ def create(path: Path, *, version: int) -> None:
         connection.close()
     unfinished.rename(path)
     sync_directory(path.parent)
-
-
-@cache
-def creations() -> tuple[str, ...]:
-    """What creates every table and index."""
-    made: list[str] = []
-    for table in SQLModel.metadata.sorted_tables:
-        made.append(statement(CreateTable(table)))
-        indexes = sorted(table.indexes, key=lambda one: str(one.name))
-        made += [statement(CreateIndex(index)) for index in indexes]
-    return tuple(made)
 
 
 def migrate(connection: sqlite3.Connection, *, found: int, schema: Schema) -> None:

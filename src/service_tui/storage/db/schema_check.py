@@ -12,7 +12,8 @@ from functools import cache
 from itertools import chain
 from typing import Final, NamedTuple
 
-from service_tui.storage.db.schema import SCHEMA, Schema, creations
+from service_tui.storage.db.declared import CREATIONS
+from service_tui.storage.db.schema import SCHEMA, Schema
 from service_tui.toml_lines import printable
 
 OBJECTS_MAX: Final = 200
@@ -148,7 +149,7 @@ def _migrated(rows: list[_Row], version: int, schema: Schema) -> dict[tuple[str,
 @cache
 def _ours() -> dict[tuple[str, str], Declared]:
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as empty:
-        for each in creations():
+        for each in CREATIONS:
             empty.execute(each)
         return _declared(_rows(empty))
 

@@ -1,8 +1,8 @@
-"""Every table of the data directory, declared once.
+"""Every table of the data directory, declared once; `make tables` makes `declared.py` of it.
 
-A class has the name of its table, capitalised: import the module and write `tables.Journal`. All
-tables are STRICT, so that SQLite refuses text in a column of numbers; it also refuses NaN, which it
-stores as NULL.
+A class has the name of its table, capitalised. Neither a start nor a brief command on SQLite loads
+this: to import SQLAlchemy takes a quarter of it. All tables are STRICT, so that SQLite refuses text
+in a column of numbers; it also refuses NaN, which it stores as NULL.
 """
 
 from typing import Final, cast
@@ -12,7 +12,6 @@ from sqlalchemy import (
     REAL,
     TEXT,
     BigInteger,
-    ClauseElement,
     Dialect,
     Double,
     Index,
@@ -22,9 +21,10 @@ from sqlalchemy import (
     TypeDecorator,
     text,
 )
-from sqlalchemy.dialects.sqlite import dialect, insert
 from sqlalchemy.types import TypeEngine
 from sqlmodel import Field, SQLModel
+
+from service_tui.storage.db import conditions
 
 
 class Whole(TypeDecorator[int]):
@@ -48,33 +48,6 @@ class Real(TypeDecorator[float]):
 
 
 _STRICT: Final = {"sqlite_strict": True}
-_OF_AGENTS: Final = text("agent_id IS NOT NULL")
-_OF_A_VENUE: Final = text("venue IS NOT NULL")
-OF_THE_TAPE: Final = text("agent_id IS NULL AND kind IN ('crowd', 'listed', 'resolved')")
-"""Rows that may be deleted once two snapshots include them: trades of the crowd, and markets listed
-and resolved. Payouts to agents have rows of their own."""
-
-OF_PEOPLE: Final = text("kind = 'acted'")
-"""Rows that name the person behind a change: the audit log of the service."""
-
-UNSETTLED: Final = text("state IN ('queued', 'sent', 'unknown')")
-"""Tickets whose outcome is not known; they are looked up at a start."""
-
-OPEN_RUN: Final = text("settled_at IS NULL")
-"""Runs on a chain that have no end yet."""
-
-SIGNED_RUN: Final = text("raw IS NOT NULL")
-"""Runs whose transaction was signed: their nonce is taken."""
-
-STILL_HELD: Final = text("open_shares > 0")
-"""Trade lots with open shares."""
-
-MAY_HAVE_SPENT: Final = text("state NOT IN ('refused', 'failed')")
-"""Tickets whose amount counts against a budget."""
-
-
-DAMAGE_MET: Final = 0.0
-"""The value of `Use.closed_at` after damage was found: the next start checks every page."""
 
 
 class Stored(SQLModel):
@@ -94,20 +67,20 @@ class Journal(Stored, table=True):
             "journal_by_agent",
             "agent_id",
             "seq",
-            sqlite_where=_OF_AGENTS,
+            sqlite_where=text(conditions.OF_AGENTS),
         ),
         Index(
             "journal_by_kind",
             "agent_id",
             "kind",
             "seq",
-            sqlite_where=_OF_AGENTS,
+            sqlite_where=text(conditions.OF_AGENTS),
         ),
         Index(
             "journal_by_market",
             "market_id",
             "seq",
-            sqlite_where=_OF_AGENTS,
+            sqlite_where=text(conditions.OF_AGENTS),
         ),
         Index(
             "journal_by_venue",
@@ -115,10 +88,10 @@ class Journal(Stored, table=True):
             "kind",
             "venue",
             "seq",
-            sqlite_where=_OF_A_VENUE,
+            sqlite_where=text(conditions.OF_A_VENUE),
         ),
-        Index("journal_of_the_tape", "seq", sqlite_where=OF_THE_TAPE),
-        Index("journal_of_people", "seq", sqlite_where=OF_PEOPLE),
+        Index("journal_of_the_tape", "seq", sqlite_where=text(conditions.OF_THE_TAPE)),
+        Index("journal_of_people", "seq", sqlite_where=text(conditions.OF_PEOPLE)),
         _STRICT,
     )
 
@@ -159,7 +132,7 @@ class Tickets(Stored, table=True):
 
     __table_args__ = (
         Index("tickets_by_time", "at", "ticket_id"),
-        Index("tickets_unsettled", "at", sqlite_where=UNSETTLED),
+        Index("tickets_unsettled", "at", sqlite_where=text(conditions.UNSETTLED)),
         _STRICT,
     )
 
@@ -277,8 +250,8 @@ class Chainruns(Stored, table=True):
     """
 
     __table_args__ = (
-        Index("chainruns_open", "subject", unique=True, sqlite_where=OPEN_RUN),
-        Index("chainruns_by_nonce", "wallet", "nonce", sqlite_where=SIGNED_RUN),
+        Index("chainruns_open", "subject", unique=True, sqlite_where=text(conditions.OPEN_RUN)),
+        Index("chainruns_by_nonce", "wallet", "nonce", sqlite_where=text(conditions.SIGNED_RUN)),
         _STRICT,
     )
 
@@ -331,7 +304,7 @@ class Entries(Stored, table=True):
             "agent_id",
             "market_id",
             "seq",
-            sqlite_where=STILL_HELD,
+            sqlite_where=text(conditions.STILL_HELD),
         ),
         _STRICT,
     )
@@ -447,37 +420,7 @@ WORLD: Final[tuple[type[SQLModel], ...]] = (
 )
 """The tables of a world; they exist in the PostgreSQL of a shared desk as well."""
 
-_DIALECT: Final = dialect(paramstyle="named")
-
 
 def table_of(model: type[SQLModel]) -> Table:
     """The table of a class."""
     return cast("Table", model.__table__)  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType] - set by SQLModel
-
-
-def replacing(model: type[SQLModel]) -> str:
-    """An insert that replaces the row of the same key; the same text in either database."""
-    table = table_of(model)
-    put = insert(table)
-    others = {each.name: put.excluded[each.name] for each in table.c if not each.primary_key}
-    return statement(put.on_conflict_do_update(index_elements=list(table.primary_key), set_=others))
-
-
-def keeping(model: type[SQLModel]) -> str:
-    """An insert that leaves a row of the same key as it is; the same text in either database."""
-    return statement(insert(table_of(model)).on_conflict_do_nothing())
-
-
-def statement(clause: ClauseElement) -> str:
-    """Translate a Core statement for the writer's connection.
-
-    Returns:
-        Plain SQL, with its parameters as `:names`.
-
-    Raises:
-        ValueError: the statement contains a value, which the text would lose.
-    """
-    compiled = clause.compile(dialect=_DIALECT)
-    if any(value is not None for value in (compiled.params or {}).values()):
-        raise ValueError(f"name every parameter of: {compiled}")
-    return str(compiled)

@@ -4,10 +4,9 @@ import json
 import os
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
-from typing import Final
-
-from pydantic import TypeAdapter
+from typing import TYPE_CHECKING, Final
 
 from service_tui.plain_files import read_plain
 from service_tui.storage.db.backups import backups_of, first_free, stamp
@@ -16,6 +15,9 @@ from service_tui.storage.db.lock import open_private
 from service_tui.storage.db.schema import sync_directory
 from service_tui.storage.errors import CorruptDatabaseError, Had, Rest, StorageError
 from service_tui.storage.recovery.salvage import left_of, newest_good
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _NOTE: Final = "damaged.json"
 """File beside the database: the damage, until a replacement was chosen."""
@@ -29,7 +31,12 @@ class _Noted:
     backup: tuple[str, str, str] | None = None
 
 
-_NOTED: Final = TypeAdapter(_Noted)
+@cache
+def _reader() -> "TypeAdapter[_Noted]":
+    # Few starts meet a damage, of which each would wait for this.
+    from pydantic import TypeAdapter  # noqa: PLC0415
+
+    return TypeAdapter(_Noted)
 
 
 def set_aside(
@@ -71,7 +78,8 @@ def open_question(path: Path) -> CorruptDatabaseError | None:
         note.unlink(missing_ok=True)
         return None
     try:
-        return _error(path, _NOTED.validate_json(read_plain(note)))
+        text = read_plain(note)
+        return _error(path, _reader().validate_json(text))
     except FileNotFoundError:
         return None
     except (OSError, ValueError):

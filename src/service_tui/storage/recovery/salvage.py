@@ -13,15 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Table
-from sqlmodel import SQLModel
-
 from service_tui.storage.db.backups import FOLDER, backups_of, copy_whole, new_copy
 from service_tui.storage.db.connection import connect_to_read, connect_to_write
 from service_tui.storage.db.database import Database
+from service_tui.storage.db.declared import TABLES
 from service_tui.storage.db.inspection import DamageFound, check_pages, inspect
 from service_tui.storage.db.lock import private_directory
 from service_tui.storage.db.schema import SCHEMA, create
+from service_tui.storage.db.statements import columns
 from service_tui.storage.db.wal import frames_of, look, page_size_of
 from service_tui.storage.errors import Rest, StorageError, as_storage_error
 from service_tui.storage.journal import SNAPSHOTS_KEPT, JournalStore
@@ -204,7 +203,7 @@ def _carry_over(
         How many rows came, and the highest row of the journal that is known to have been.
     """
     target.execute("BEGIN IMMEDIATE")
-    tables = [one for one in SQLModel.metadata.sorted_tables if one.name not in _NOT_COPIED]
+    tables = [one for one in TABLES if one not in _NOT_COPIED]
     carried = sum(_copy_rows(source, target, table) for table in tables)
     last = max(_highest(target, "journal"), _highest(target, "snapshots"))
     bound = last + 1 if before is None else before
@@ -218,20 +217,20 @@ def _carry_over(
     return carried, last
 
 
-def _copy_rows(source: sqlite3.Connection, target: sqlite3.Connection, table: Table) -> int:
+def _copy_rows(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> int:
     """Copy readable rows of a table from both ends; the backup's rows fill the gap.
 
     Returns:
         How many rows that was.
     """
-    columns = ", ".join(column.name for column in table.columns)
-    places = ", ".join("?" for _ in table.columns)
-    put = f"INSERT OR REPLACE INTO {table.name} ({columns}) VALUES ({places})"  # noqa: S608 - names of ours
-    select = f"SELECT rowid, {columns} FROM {table.name} ORDER BY rowid"  # noqa: S608 - names of ours
+    names = columns(table)
+    places = ", ".join("?" for _ in TABLES[table].columns)
+    put = f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({places})"  # noqa: S608 - names of ours
+    select = f"SELECT rowid, {names} FROM {table} ORDER BY rowid"  # noqa: S608 - names of ours
     rows: dict[int, tuple[object, ...]] = {}
     try:
         rows.update((rowid, tuple(row)) for rowid, *row in source.execute(select))
-        target.execute(f"DELETE FROM {table.name}")  # noqa: S608 - a name of ours
+        target.execute(f"DELETE FROM {table}")  # noqa: S608 - a name of ours
     except _UNREADABLE:
         rows |= _from_the_end(source, f"{select} DESC", rows)
     for row in rows.values():

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import psycopg
 from psycopg.rows import tuple_row
@@ -16,6 +16,7 @@ from sqlmodel import Session
 from service_tui.storage.db.writer import Work, Writer
 from service_tui.storage.errors import StorageError
 from service_tui.storage.shared.connection import (
+    Raw,
     SharedConnection,
     SharedPort,
     WorldPlace,
@@ -27,8 +28,24 @@ from service_tui.storage.shared.feed import CommitNotifier
 from service_tui.storage.shared.leadership import Leadership
 from service_tui.storage.shared.sharing import SharedConnections, reading_engine
 from service_tui.storage.shared.statements import translated
+from service_tui.storage.world_database import Rows
 
 T = TypeVar("T")
+
+_NONE: Final[Mapping[str, object]] = {}
+
+
+class SharedReading:
+    """A connection of PostgreSQL that reads statements as the stores have them."""
+
+    def __init__(self, raw: Raw) -> None:
+        self._raw = raw
+
+    def execute(self, sql: str, parameters: Mapping[str, object] = _NONE, /) -> Rows:
+        """Run one statement; fails with `StorageError`."""
+        with as_shared_error():
+            cursor = self._raw.cursor(row_factory=tuple_row)
+            return cursor.execute(translated(sql).encode(), parameters)
 
 
 class SharedDatabase:
@@ -94,15 +111,14 @@ class SharedDatabase:
         return self._writing().write(work)
 
     @contextmanager
-    def reader(self) -> Generator[Session]:
-        """A session that sees one moment of the database and cannot write; keep it short."""
+    def reader(self) -> Generator[SharedReading]:
+        """A connection that sees one moment of the database and cannot write; keep it short."""
         try:
-            if self._shared is not None:
-                with self._shared.session(self._place) as session:
-                    yield session
-                return
-            with Session(self._engine) as session:
-                yield session
+            with self._session() as session:
+                raw: object = session.connection().connection.driver_connection
+                if not isinstance(raw, psycopg.Connection):
+                    raise TypeError("the database is no PostgreSQL")
+                yield SharedReading(cast("Raw", raw))
         except DBAPIError as error:
             if isinstance(error.orig, psycopg.Error):
                 raise shared_error(error.orig) from error
@@ -113,14 +129,12 @@ class SharedDatabase:
                 self._readers.dispose()
 
     def rows(self, query: str, values: Mapping[str, object]) -> list[Any]:
-        """The rows of a query, straight from the driver. Blocks."""
-        with self.reader() as session:
-            connection = session.connection().connection.driver_connection
-            if not isinstance(connection, psycopg.Connection):
-                raise TypeError("the database is no PostgreSQL")
-            with as_shared_error():
-                cursor = connection.cursor(row_factory=tuple_row)
-                return list(cursor.execute(translated(query).encode(), values).fetchall())
+        """The rows of a query. Blocks."""
+        with self.reader() as reading:
+            return reading.execute(query, values).fetchall()
+
+    def _session(self) -> AbstractContextManager[Session]:
+        return Session(self._engine) if self._shared is None else self._shared.session(self._place)
 
     async def reopen(self) -> None:
         """Resume writing after a failed commit, in the same epoch; harmless without a failure.
