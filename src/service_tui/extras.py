@@ -8,7 +8,7 @@ BRINGS: Final[Mapping[str, tuple[str, ...]]] = {
         "web3", "eth_account", "eth_abi", "eth_keys", "eth_utils", "eth_typing", "hexbytes",
         "cryptography",
     ),
-    "team": ("psycopg", "aiohttp", "yarl", "prometheus_client"),
+    "team": ("psycopg", "sqlmodel", "sqlalchemy", "aiohttp", "yarl", "prometheus_client"),
     "web": ("textual_serve",),
     "research": ("mcp", "mcp_types"),
     "history": ("duckdb",),

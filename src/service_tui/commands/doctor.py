@@ -32,7 +32,7 @@ from service_tui.storage.opening import look_at, open_for_reading
 from service_tui.storage.recovery.damage import open_question
 from service_tui.terms import counted
 
-PACKAGES: Final = ("textual", "httpx", "pydantic", "starlette", "sqlmodel")
+PACKAGES: Final = ("textual", "httpx", "pydantic", "starlette", "uvicorn")
 BUSY_S: Final = 1.0
 """How long a check of the database waits for another program."""
 
