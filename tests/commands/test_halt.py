@@ -108,6 +108,25 @@ def test_any_other_word_resumes_nothing_and_opens_nothing(tmp_path: Path, word: 
 
 
 @pytest.mark.slow
+def test_a_halt_names_its_desk_and_is_not_done_where_a_shared_one_is_named(tmp_path: Path) -> None:
+    shared = {**os.environ, "SERVICE_TUI_DATABASE": "postgresql://desk@db.example/desk"}
+    shared["SERVICE_TUI_DATA_DIR"] = str(tmp_path / "own")
+    done = ran(["halt"], environ=shared)
+    assert done.code == cli.CANNOT
+    assert done.out.startswith(f"halting the desk of {tmp_path / 'own'}")
+    assert "missing the shared desk that SERVICE_TUI_DATABASE names" in done.out
+    assert "db.example" not in done.out
+    # A directory that is named is what was meant.
+    named = ran(["halt", "--data-dir", str(tmp_path / "own")], environ=shared)
+    assert (named.code, "missing" in named.out) == (cli.OK, False)
+    added = ran(["people", "list"], environ=shared)
+    assert (added.code, "SERVICE_TUI_DATABASE names a shared desk" in added.err) == (
+        cli.CANNOT,
+        True,
+    )
+
+
+@pytest.mark.slow
 def test_the_command_line_halts_and_resumes_a_directory(tmp_path: Path) -> None:
     where = ["--data-dir", str(tmp_path), "--seed", "7"]
     halted = ran(["halt", *where])

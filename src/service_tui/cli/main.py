@@ -32,7 +32,7 @@ from service_tui.cli.begin import CannotError, arguments_of, options_of, with_fi
 from service_tui.cli.parser import LISTS, ORDERS, RESUME_ASKS, parser_of
 from service_tui.cli.terminal import is_terminal, prepare_for_keys, read_secret, require_terminal
 from service_tui.commands.research_arguments import parse_request
-from service_tui.config import read_environment
+from service_tui.config import DATABASE_VARIABLE, read_environment
 from service_tui.pasted import api_key
 from service_tui.settings import BY_KEY, CONFIG_FILE, read_config
 from service_tui.version import VERSION
@@ -47,6 +47,12 @@ OK: Final = 0
 CANNOT: Final = 1
 BUG: Final = 70
 INTERRUPTED: Final = 130
+
+SHARED_DESK: Final = f"the shared desk that {DATABASE_VARIABLE} names"
+REACH_IT: Final = (
+    "put its address and the operator's key into SERVICE_API_URL and SERVICE_API_KEY, or give "
+    "--profile"
+)
 
 KEEPS_LOG: Final = frozenset({
     "console",
@@ -306,10 +312,22 @@ def _halt(options: Options, arguments: argparse.Namespace) -> int:
     """
     from service_tui.commands import halt as halt_command  # noqa: PLC0415
 
+    print_lines(f"halting {options.url or f'the desk of {options.data_dir}'}")
     code = _print_report(halt_command.halt(options))
-    for problem in arguments.passed_over:
-        print_lines(f"missing what this names, if it names another service ({problem})")
-    return CANNOT if arguments.passed_over else code
+    missing = [
+        f"what this names, if it names another service ({problem})"
+        for problem in arguments.passed_over
+    ]
+    if _names_shared_desk(options, arguments):
+        missing.append(f"{SHARED_DESK}: {REACH_IT}")
+    print_lines(*(f"missing {one}" for one in missing))
+    return CANNOT if missing else code
+
+
+def _names_shared_desk(options: Options, arguments: argparse.Namespace) -> bool:
+    """True if the environment names a shared desk, and nothing says that another one is meant."""
+    is_other = options.url is not None or arguments.data_dir is not None
+    return not is_other and bool(os.environ.get(DATABASE_VARIABLE))
 
 
 def _resume(options: Options, _: argparse.Namespace) -> int:
@@ -355,6 +373,8 @@ def _people(options: Options, arguments: argparse.Namespace) -> int:
     from service_tui.commands import people as people_command  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
 
+    if _names_shared_desk(options, arguments):
+        raise CannotError(f"{DATABASE_VARIABLE} names a shared desk; {REACH_IT}")
     known = {field.name for field in fields(people_command.PeopleRequest)}
     given = {name: value for name, value in vars(arguments).items() if name in known}
     run = people_command.run_people
