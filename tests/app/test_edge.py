@@ -34,6 +34,7 @@ from service_tui.server.following import FRESH_S, FollowingCopy, FollowingStore
 from service_tui.server.http.access import BODY_MAX, Access, hash_of
 from service_tui.server.startup import SimSettings, service_on
 from service_tui.storage.db.database import Database
+from service_tui.storage.errors import StorageError
 from service_tui.storage.journal import JournalRow
 from service_tui.storage.shared.feed import JournalFeed
 from service_tui.terms import Plan
@@ -243,11 +244,29 @@ async def test_the_leader_answers_everything_by_itself() -> None:
 async def test_a_leader_of_before_answers_nobody_who_has_seen_its_successor(
     wanted: tuple[str, ...], *, is_own: bool
 ) -> None:
+    async def read() -> int:
+        return 8
+
     made, _ = edge()
-    made.lead(answering("own"), lambda: 7)
+    made.lead(answering("own"), lambda: 7, read)
     got = await called(
         made, "GET", MARKETS.path, headers=[(WORLD_SEQ.lower(), one) for one in wanted]
     )
+    assert got.body == b"own" if is_own else sentence(got, NO_LEADER)
+
+
+@pytest.mark.parametrize(("last", "is_own"), [(7, True), (8, False), (None, False)])
+async def test_a_row_that_a_restored_database_lacks_keeps_nobody_from_its_leader(
+    last: int | None, *, is_own: bool
+) -> None:
+    async def read() -> int:
+        if last is None:
+            raise StorageError("the database does not answer")
+        return last
+
+    made, _ = edge()
+    made.lead(answering("own"), lambda: 7, read)
+    got = await called(made, "GET", MARKETS.path, headers=[(WORLD_SEQ.lower(), "99")])
     assert got.body == b"own" if is_own else sentence(got, NO_LEADER)
 
 

@@ -784,6 +784,28 @@ def test_small_answers_and_more_than_a_few_are_not_kept() -> None:
 # -- read your writes -----------------------------------------------------------------------------
 
 
+async def test_reads_ask_for_no_row_that_the_service_has_lost() -> None:
+    sent: list[str | None] = []
+    answers = iter([(FILLED, "90"), (NO_MARKETS, "12"), (NO_MARKETS, "13"), (NO_MARKETS, "")])
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        body, seq = next(answers)
+        sent.append(request.headers.get("X-World-Seq"))
+        headers = {"X-World-Seq": seq} if seq else {}
+        stream = httpx.ByteStream(json.dumps(body).encode())
+        return httpx.Response(200, headers=headers, stream=stream)
+
+    async with Client(
+        httpx.MockTransport(answer), "http://127.0.0.1:1",
+        ApiKeys(ApiKey("k-12345678", "http://127.0.0.1:1")),
+        clock=HastyClock(), rng=random.Random(1),
+    ) as client:  # fmt: skip
+        await client.call(on.PLACE_TRADE, body=ORDER)
+        for _ in range(3):
+            await client.call(on.MARKETS)
+    assert sent == [None, "90", "12", "12"]
+
+
 async def test_reads_ask_for_the_row_of_the_last_write_or_for_the_latest_after_a_doubt() -> None:
     sent: list[str | None] = []
     answers = iter([

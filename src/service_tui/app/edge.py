@@ -7,7 +7,7 @@ else is forwarded to the leader, call by call, so that a connection may carry bo
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,6 +28,7 @@ from service_tui.server.http.entrance import direct_peer_of, entrance_of
 from service_tui.server.http.names import sdk_version
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes.table import ROUTES, STREAMS
+from service_tui.storage.errors import StorageError
 from service_tui.wire.endpoint import DESK
 from service_tui.wire.endpoints.desk import DESK_ACCOUNT, DESK_AGENTS
 from service_tui.wire.endpoints.notify import WEBHOOKS
@@ -184,6 +185,7 @@ class Edge:
         self._forwarder = Forwarder(find, tls, line)
         self._leading: ASGIApp | None = None
         self._seq: Callable[[], int] = lambda: 0
+        self._last: Callable[[], Awaitable[int]] = _none_written
         self._is_settled = asyncio.Event()
         self._is_settled.set()
         self.copy: FollowingCopy | None = None
@@ -198,8 +200,8 @@ class Edge:
                     await self._is_settled.wait()
         headers = SentHeaders(scope)
         if self._leading is not None:
-            # Whoever has seen more than the leader has, has seen its successor.
-            app = NO_LEADER.app if _wanted(headers) > self._seq() else self._leading
+            leading = self._leading
+            app = NO_LEADER.app if await self._has_successor(headers) else leading
             await app(scope, receive, send)
             return
         copy = self.copy
@@ -223,15 +225,34 @@ class Edge:
         self._is_settled.clear()
         self.leader_changed()
 
-    def lead(self, app: ASGIApp | None, seq: Callable[[], int] = lambda: 0) -> None:
+    def lead(
+        self,
+        app: ASGIApp | None,
+        seq: Callable[[], int] = lambda: 0,
+        last: Callable[[], Awaitable[int]] | None = None,
+    ) -> None:
         """Answer by the app of this process; None: it leads no longer, or could not begin.
 
         Args:
             app: the app.
             seq: the last row of its world.
+            last: reads the last row of the database, whoever wrote it.
         """
-        self._leading, self._seq = app, seq
+        self._leading, self._seq, self._last = app, seq, last or _none_written
         self._is_settled.set()
+
+    async def _has_successor(self, headers: SentHeaders) -> bool:
+        """True if a caller has seen a row that another leader has written, or may have.
+
+        A row that the database does not have is of a past that a restored copy lacks: who asks for
+        it gets what there is.
+        """
+        if _wanted(headers) <= self._seq():
+            return False
+        try:
+            return await self._last() > self._seq()
+        except StorageError:
+            return True
 
     def leader_changed(self) -> None:
         """Wait for no answer of the former leader any more."""
@@ -241,6 +262,10 @@ class Edge:
         """Close the connections to the leader."""
         self.leader_changed()
         await self._forwarder.aclose()
+
+
+async def _none_written() -> int:
+    return 0
 
 
 async def _answered(copy: FollowingCopy, scope: Scope, receive: Receive, send: Send) -> bool:

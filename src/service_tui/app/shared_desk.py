@@ -7,6 +7,7 @@ import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from starlette.applications import Starlette
@@ -31,6 +32,7 @@ from service_tui.server.http.service import Service
 from service_tui.server.startup import WarmWorld
 from service_tui.storage.db.lock import DataDirLock
 from service_tui.storage.errors import SameAddressError, StorageError
+from service_tui.storage.journal import JournalStore
 from service_tui.storage.shared.connection import WorldPlace
 from service_tui.storage.shared.database import SharedDatabase
 from service_tui.storage.shared.feed import JournalFeed
@@ -374,7 +376,8 @@ class SharedProcess:
                 sim.service.owner_hashes = frozenset(operators)
                 sim.service.leader, sim.service.epoch = holder_name(), leadership.epoch or 0
                 store = sim.service.world_store
-                self._edge.lead(sim.app, lambda: store.seq)
+                last = JournalStore(database).last_seq
+                self._edge.lead(sim.app, lambda: store.seq, partial(asyncio.to_thread, last))
                 try:
                     self._figures.lead(sim, leadership.epoch or 0, self._is_certain)
                     await asyncio.to_thread(leadership.publish, self._link)

@@ -450,7 +450,15 @@ class Client:
         answer = await self._send(pending)
         if isinstance(answer, ServiceError):
             return answer
+        self._note_restored(answer)
         return self._versions.whole(asked, answer, last)
+
+    def _note_restored(self, answer: RawAnswer) -> None:
+        """Wait for no row that the service has lost: an older copy of its world was restored."""
+        has, wanted = seq_of(answer.headers.get(WORLD_SEQ, "")), seq_of(self._wanted_seq)
+        if has is not None and wanted is not None and has < wanted:
+            log.warning("the service is behind what it answered before: an older copy of its world")
+            self._wanted_seq = str(has)
 
     def _note_write(self, answer: RawAnswer | ServiceError) -> None:
         """Have reads include this write, whichever process of a shared desk answers them."""
