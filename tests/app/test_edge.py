@@ -277,6 +277,19 @@ async def test_a_row_that_is_no_number_asks_nothing_of_the_leader() -> None:
     assert got.body == b"own"
 
 
+async def test_one_that_ends_answers_whoever_still_calls_and_hangs_up() -> None:
+    made, wire = edge()
+    made.lead(answering("own"))
+    made.end()
+    # What it still leads is still answered.
+    assert (await called(made, "POST", PLACE_TRADE.path)).body == b"own"
+    made.lead(None)
+    got = await called(made, "POST", PLACE_TRADE.path)
+    assert (got.status, b"nothing was sent" in got.body) == (503, True)
+    assert (b"connection", b"close") in [(a.encode(), b.encode()) for a, b in got.headers]
+    assert wire.sent == []
+
+
 async def test_one_that_leads_no_longer_forwards_again() -> None:
     made, wire = edge()
     made.lead(answering("own"))

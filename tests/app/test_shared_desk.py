@@ -223,6 +223,30 @@ EVERY = {"limit": 500, "status": "all", "tradeable_only": "false"}
 Json = dict[str, Any]
 
 
+@pytest.mark.slow
+@pytest.mark.process
+async def test_a_planned_end_cuts_no_connection_that_is_in_use(tmp_path: Path) -> None:
+    async with desk(tmp_path) as (_, first, second), asyncio.TaskGroup() as tasks:
+        callers = [tasks.create_task(last_answer(first.address)) for _ in range(8)]
+        await asyncio.sleep(0.5)
+        first.send(signal.SIGTERM)
+        ends = [await one for one in callers]
+        assert await first.gone() == 0
+        assert [(status, says) for status, says in ends] == [(503, "close")] * 8
+        await second.until("leading")
+
+
+async def last_answer(address: str) -> tuple[int, str]:
+    """Call on one connection without a pause until it is hung up on; a cut one is an error."""
+    limits = httpx.Limits(max_connections=1)
+    async with httpx.AsyncClient(limits=limits, timeout=START_S) as http:
+        while True:
+            reply = await http.get(f"{address}/api/sdk/health")
+            if "connection" in reply.headers:
+                return reply.status_code, reply.headers["connection"]
+            await asyncio.sleep(0.01)
+
+
 def as_traded(answer: Json) -> list[Json]:
     """Markets with their prices and books, without what the clock on the wall says."""
     return sorted(

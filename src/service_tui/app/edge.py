@@ -110,12 +110,13 @@ def is_copied(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """An answer of the edge itself. `reason` is the status in plain English."""
+    """An answer of the edge itself; one that `closes` is the last of its connection."""
 
     status: int
     error: str
     fix: str
     retryable: bool = False
+    closes: bool = False
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer any call with it."""
@@ -130,6 +131,7 @@ class Sentence:
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(body)),
             *([(b"retry-after", b"1")] if self.retryable else []),
+            *([(b"connection", b"close")] if self.closes else []),
         ]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
@@ -140,6 +142,13 @@ NO_LEADER: Final = Sentence(
     "no process leads this world at the moment; nothing was sent",
     "try again in a second",
     retryable=True,
+)
+ENDS: Final = Sentence(
+    503,
+    "this process ends; nothing was sent",
+    "try again in a second",
+    retryable=True,
+    closes=True,
 )
 READ_BROKE: Final = Sentence(
     503,
@@ -188,6 +197,7 @@ class Edge:
         self._last: Callable[[], Awaitable[int]] = _none_written
         self._is_settled = asyncio.Event()
         self._is_settled.set()
+        self._is_ending = False
         self.copy: FollowingCopy | None = None
         """Of this process while it follows."""
 
@@ -199,6 +209,9 @@ class Edge:
                 async with asyncio.timeout(TAKING_S):
                     await self._is_settled.wait()
         headers = SentHeaders(scope)
+        if self._leading is None and self._is_ending:
+            await ENDS.give(send)
+            return
         if self._leading is not None:
             leading = self._leading
             app = NO_LEADER.app if await self._has_successor(headers) else leading
@@ -253,6 +266,10 @@ class Edge:
             return await self._last() > self._seq()
         except StorageError:
             return True
+
+    def end(self) -> None:
+        """Carry nothing out any more; whoever still calls is told, and hung up on."""
+        self._is_ending = True
 
     def leader_changed(self) -> None:
         """Wait for no answer of the former leader any more."""

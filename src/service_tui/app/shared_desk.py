@@ -55,6 +55,9 @@ log = logging.getLogger(__name__)
 TRY_S: Final = 0.3
 """How often a process that stands by tries to take the lead."""
 
+DRAIN_S: Final = 1.0
+"""ours: how long a process that ends still answers, so that no connection in use is cut."""
+
 AGAIN_S: Final = 1.0
 """How long it waits where the database does not answer."""
 
@@ -132,6 +135,9 @@ class SharedProcess:
             try:
                 while not ending.is_set():
                     await self._turn(ending)
+                # A call on a connection that is just being closed would end without an answer.
+                self._edge.end()
+                await self._clock.sleep(DRAIN_S)
             finally:
                 await asyncio.to_thread(self._leadership.close)
 
