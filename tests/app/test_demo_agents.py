@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from kit.clock import leap
 from kit.desk.faults import ready
 from service_tui.app.first_state import first_state
 from service_tui.app.live import embedded_parts
@@ -101,7 +102,8 @@ async def test_demo_agents_are_the_same_at_the_next_start_until_they_are_retired
             desk.submit(Govern(AgentAct.RETIRE, agent.agent_id, agent.name))
         state = await until(desk, clock, lambda s: not s.living_demos, within_s=60)
         count = sum(one.trades_count for one in demos(state).values())
-        await clock.advance(600)
+        # The slowest of them had a turn every two minutes.
+        await leap(clock, 300)
         assert sum(one.trades_count for one in demos(desk.state).values()) == count
 
 
@@ -110,11 +112,12 @@ async def test_a_world_begins_without_demo_agents_if_they_are_left_out(tmp_path:
     clock = ManualClock()
     async with opened(options(tmp_path, demo=False), clock) as desk:
         await until(desk, clock, lambda s: ready(s) and s.fleet, within_s=60)
-        await clock.advance(120)
+        # Twice as long as the first turn of the last of them would take.
+        await leap(clock, 30)
         assert demos(desk.state) == {}
     # Nor does an old world get any.
     async with opened(options(tmp_path), clock) as desk:
         await until(desk, clock, lambda s: ready(s) and s.fleet, within_s=60)
-        await clock.advance(120)
+        await leap(clock, 30)
         assert demos(desk.state) == {}
         assert desk.state.demo_agents == ()

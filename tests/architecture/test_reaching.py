@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import textual
@@ -25,27 +26,38 @@ SLACK = 15
 OF_RECORDS = {"_replace", "_asdict", "_make", "_fields"}
 
 
+class Reached(NamedTuple):
+    """Something inside that a test reaches: what kind it is of, where, and its name."""
+
+    kind: str
+    path: Path
+    lineno: int
+    name: str = ""
+
+
 @cache
-def trees() -> dict[Path, ast.Module]:
-    return {
-        path.relative_to(TESTS): ast.parse(path.read_text(encoding="utf-8"))
+def reached() -> tuple[Reached, ...]:
+    """All that the tests reach, read once: no tree is kept, and none is walked twice."""
+    return tuple(
+        one
         for path in sorted(TESTS.rglob("*.py"))
         if path.relative_to(TESTS).parts[0] not in OUTSIDE
-    }
+        for one in reached_in(path)
+    )
 
 
-def reached() -> Iterator[tuple[str, str]]:
-    """What kind of inside is reached, and where."""
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
-            where = f"{path}:{getattr(node, 'lineno', 0)}"
-            match node:
-                case ast.Attribute() if is_private(node):
-                    yield "private names", where
-                case ast.Call(func=ast.Name("SimpleNamespace")):
-                    yield "stand-ins", where
-                case ast.Call(func=ast.Attribute(ast.Name("monkeypatch"), "setattr")):
-                    yield "patched modules", where
+def reached_in(path: Path) -> Iterator[Reached]:
+    where = path.relative_to(TESTS)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Attribute(lineno=line, attr=name) if is_private(node):
+                yield Reached("private names", where, line, name)
+            case ast.Call(func=ast.Name("SimpleNamespace"), lineno=line):
+                yield Reached("stand-ins", where, line)
+            case ast.Call(func=ast.Attribute(ast.Name("monkeypatch"), "setattr"), lineno=line):
+                yield Reached("patched modules", where, line)
+            case ast.ImportFrom(lineno=line, module=str(name)) if name.startswith("textual._"):
+                yield Reached("imports", where, line, name)
 
 
 def is_private(node: ast.Attribute) -> bool:
@@ -57,7 +69,7 @@ def is_private(node: ast.Attribute) -> bool:
 
 @pytest.mark.slow
 def test_no_more_tests_reach_inside_than_before() -> None:
-    counts = Counter(kind for kind, _ in reached())
+    counts = Counter(one.kind for one in reached())
     for kind, most in MOST.items():
         assert counts[kind] <= most, f"{kind}: use a door, or pull the decision out as a value"
         assert counts[kind] >= most - SLACK, f"{kind}: lower the figure"
@@ -66,41 +78,33 @@ def test_no_more_tests_reach_inside_than_before() -> None:
 def test_a_file_is_excused_only_while_it_names_private_parts() -> None:
     listed = tomllib.loads((TESTS / "ruff.toml").read_text(encoding="utf-8"))
     excused = set(listed["lint"]["extend-per-file-ignores"]) - {"kit/**", "bench/**"}
-    naming = {
-        path.as_posix()
-        for path, tree in trees().items()
-        if any(isinstance(node, ast.Attribute) and is_private(node) for node in ast.walk(tree))
-    }
+    naming = {one.path.as_posix() for one in reached() if one.kind == "private names"}
     assert sorted(excused - naming) == [], "take these off tests/ruff.toml"
 
 
-def private_names_of(folder: Path) -> set[str]:
-    """Private functions and attributes that the modules of a folder define."""
+def defined_in(folder: Path, names: set[str]) -> set[str]:
+    """Which of these private names are functions or attributes that a folder's modules define."""
     found: set[str] = set()
     for path in folder.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if names.isdisjoint(re.findall(r"\b_\w+", text)):
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 found.add(node.name)
             elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 found.add(node.attr)
-    return {name for name in found if re.match("_[a-zA-Z]", name)}
+    return names & found
 
 
 @pytest.mark.slow
 def test_private_names_of_textual_are_used_in_the_kit_alone() -> None:
     """What Textual may change without a word is looked at in one place."""
-    ours = private_names_of(TESTS.parent / "src")
-    textuals = private_names_of(Path(textual.__file__).parent) - ours
-    used = [
-        f"{path}:{node.lineno} {node.attr}"
-        for path, tree in trees().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and node.attr in textuals and is_private(node)
-    ]
-    imported = [
-        f"{path}:{node.lineno} {node.module}"
-        for path, tree in trees().items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textual._")
-    ]
-    assert used + imported == []
+    named = {one.name for one in reached() if one.kind == "private names"}
+    ours = defined_in(TESTS.parent / "src", named)
+    textuals = defined_in(Path(textual.__file__).parent, named - ours)
+    assert [
+        f"{one.path}:{one.lineno} {one.name}"
+        for one in reached()
+        if one.kind == "imports" or (one.kind == "private names" and one.name in textuals)
+    ] == []

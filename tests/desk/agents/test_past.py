@@ -10,6 +10,7 @@ from types import MappingProxyType
 import httpx
 import pytest
 
+from kit.clock import leap
 from kit.service.line import Line, line_to
 from kit.service.scene import Json
 from kit.service.stage import OPERATOR, Stage, first_state, open_stage
@@ -156,7 +157,7 @@ async def test_each_past_is_that_of_the_agents_own_calls(tmp_path: Path) -> None
 async def test_what_became_final_before_today_counts_no_more(tmp_path: Path) -> None:
     async with open_stage(tmp_path, speed=0) as stage:
         (sold,) = await agents_that_trade(stage, 1)
-        await stage.clock.advance(86_400.0)
+        await leap(stage.clock, 86_400.0, 3_600.0)
         _, pasts, _ = await read(stage, Wanted((Topic.AGENTS,), wanted.DAY))
         assert len(pasts[sold].trades) == 3
         assert pasts[sold].realized_today == ZERO

@@ -40,6 +40,7 @@ IMPORTED = (
     "service_tui.commands.research",
     "service_tui.commands.research_server",
     "service_tui.commands.serve",
+    "service_tui.trials.trial",
 )
 
 

@@ -7,6 +7,7 @@ fields are made from the answer itself, one for each field and each wrong value.
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 import httpx
@@ -98,16 +99,25 @@ def places(tree: Any, before: Place = ()) -> Iterator[Place]:
             yield from places(tree[index], (*before, index))
 
 
-def with_value(body: bytes, place: Place, value: Any) -> bytes:
-    """The body with another value at a place."""
+@lru_cache(maxsize=1)
+def around(body: bytes, place: Place) -> tuple[str, str]:
+    """What stands before the value of a place, and behind it; the next value is of the same one."""
     tree = json.loads(body)
     node = tree
     for part in place[:-1]:
         node = node[part]
     mark = "\x00here\x00"
-    node[place[-1]] = mark if isinstance(value, Raw) else value
-    text = json.dumps(tree)
-    return (text.replace(json.dumps(mark), value.text) if isinstance(value, Raw) else text).encode()
+    node[place[-1]] = mark
+    before, _, behind = json.dumps(tree).partition(json.dumps(mark))
+    return before, behind
+
+
+def with_value(body: bytes, place: Place, value: Any) -> bytes:
+    """The body with another value at a place."""
+    before, behind = around(body, place)
+    return (
+        before + (value.text if isinstance(value, Raw) else json.dumps(value)) + behind
+    ).encode()
 
 
 def without(body: bytes, place: Place) -> bytes:

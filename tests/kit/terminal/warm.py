@@ -1,8 +1,9 @@
 """Programs of the tests start warm: forked from one that has imported everything already.
 
 Two thirds of what a started program costs are its imports, and the suite starts hundreds. Only
-`python -m service_tui ...` and the programs of `kit/programs` start so; a test with the mark `cold`
-starts everything as a person does, and so does a machine without Linux's reaper of orphans.
+`python -m service_tui ...`, its modules and the programs of `kit/programs` start so; a test with
+the mark `cold` starts everything as a person does, and so does a machine without Linux's reaper of
+orphans.
 """
 
 import array
@@ -64,8 +65,8 @@ def start(
 
 def _what(words: Sequence[str]) -> tuple[str, list[str] | None]:
     """The module to run and its words, or the words alone of a program; no words: neither."""
-    if words[:3] == [sys.executable, "-m", "service_tui"]:
-        return "service_tui", ["service_tui", *words[3:]]
+    if words[:2] == [sys.executable, "-m"] and words[2].partition(".")[0] == "service_tui":
+        return words[2], [*words[2:]]
     if words[0] == sys.executable and Path(words[1]).parent == PROGRAMS:
         return "", list(words[1:])
     return "", None
