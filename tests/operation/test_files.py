@@ -129,12 +129,14 @@ def test_nginx_reads_its_file(tmp_path: Path) -> None:
 
 
 def configured(name: str, folder: Path) -> Path:
-    """A file with a certificate of this test in place of the machine's."""
+    """A file with a certificate and a port of this test in place of the machine's."""
     from kit.service.certificates import certificate  # noqa: PLC0415
 
     made = certificate(folder / "tls", "desk.example")
     pem = folder / "desk.pem"
     pem.write_bytes(made.cert.read_bytes() + made.key.read_bytes())
     path = folder / name
-    path.write_text(re.sub(r"/etc/(?:haproxy|nginx)/desk\.pem", str(pem), text_of(name)))
+    text = re.sub(r"/etc/(?:haproxy|nginx)/desk\.pem", str(pem), text_of(name))
+    # nginx opens its port for a check, and one below 1024 is root's.
+    path.write_text(text.replace("listen 443 ", "listen 8444 "))
     return path
