@@ -106,6 +106,20 @@ def test_systemd_reads_the_unit_and_finds_it_well_shut_in(tmp_path: Path) -> Non
     assert rated.returncode == 0, rated.stdout[-400:]
 
 
+def test_an_error_of_haproxy_says_as_the_desk_does_whether_a_call_may_be_repeated() -> None:
+    answers = re.findall(
+        r"http-error status (\d+) content-type application/json string '(.*?)'",
+        text_of("haproxy.cfg"),
+    )
+    said = {int(status): json.loads(body) for status, body in answers}
+    assert {status: body.pop("retryable") for status, body in said.items()} == {
+        502: False,
+        503: True,
+        504: False,
+    }
+    assert all({*body} == {"error", "fix"} for body in said.values())
+
+
 @pytest.mark.process
 def test_haproxy_reads_its_file(tmp_path: Path) -> None:
     checked = configured("haproxy.cfg", tmp_path)
