@@ -120,6 +120,11 @@ def test_an_error_of_haproxy_says_as_the_desk_does_whether_a_call_may_be_repeate
     assert all({*body} == {"error", "fix"} for body in said.values())
 
 
+def test_an_error_of_nginx_says_that_a_call_may_have_been_carried_out() -> None:
+    ((status, body),) = re.findall(r"return (\d+) '(.*?)';", text_of("nginx.conf"))
+    assert (status, json.loads(body)["retryable"]) == ("502", False)
+
+
 @pytest.mark.process
 def test_haproxy_reads_its_file(tmp_path: Path) -> None:
     checked = configured("haproxy.cfg", tmp_path)
