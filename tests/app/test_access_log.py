@@ -1,5 +1,6 @@
 """The log of calls: a line each, with the endpoint and an id that the answer has as well."""
 
+import json
 import logging
 import tracemalloc
 from pathlib import Path
@@ -10,6 +11,7 @@ from starlette.types import ASGIApp
 
 from kit.service.stage import Stage, open_stage
 from service_tui.app.access_log import logged, random_id, route_of
+from service_tui.app.logfile import JsonLine
 from service_tui.app.ops import ProcessFigures
 from service_tui.server.http.loopback import listen
 
@@ -56,6 +58,34 @@ async def test_a_plain_id_leads_through_and_another_one_is_made(
     assert [line.split()[0] for line in lines] == [one for (one,) in ids for _ in range(2)]
     assert lines[0].startswith("order-7.a_B GET /api/sdk/health 200 ")
     assert not any("c0de" in line for line in lines)
+
+
+async def test_a_collector_gets_the_parts_of_a_line_as_fields(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "service_tui.access")
+    async with open_stage(tmp_path, speed=0) as stage:
+        key = {"X-Request-Id": b"a-1", "Authorization": f"Bearer {stage.key}".encode()}
+        wrong = {"X-Request-Id": b"a-2", "Authorization": b"Bearer sk_live_wrong"}
+        market = stage.open_markets()[0].market_id
+        path = f"/api/sdk/context/{market}"
+        await answers(stage, (path, key), ("/api/sdk/agents/me", wrong))
+    lines = [
+        json.loads(JsonLine().format(one))
+        for one in caplog.records
+        if one.name == "service_tui.access"
+    ]
+    parts = [
+        tuple(one[name] for name in ("id", "method", "endpoint", "status", "agent"))
+        for one in lines[::2]
+    ]
+    assert parts == [
+        ("a-1", "GET", "/api/sdk/context/{market_id}", 200, stage.agent_id),
+        ("a-2", "GET", "/api/sdk/agents/me", 401, None),
+    ]
+    # As of a follower that asked its copy: whoever logs the call around it names the agent too.
+    assert [one["agent"] for one in lines] == [stage.agent_id] * 2 + [None] * 2
+    assert {one["ms"] for one in lines} == {0.0}
 
 
 def test_long_paths_of_strangers_are_not_kept() -> None:

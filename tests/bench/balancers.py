@@ -1,11 +1,13 @@
 """HAProxy and nginx in front of two processes of a shared desk, while leaders are killed.
 
-    .venv/bin/python tests/bench/balancers.py haproxy|nginx
+    .venv/bin/python tests/bench/balancers.py haproxy|nginx [frozen]
 
 Takes the files of `operation/` as they stand, with the ports and the certificate of this run. An
 agent buys through the balancer all the time, with an idempotency key each, and repeats what was
-answered with 502, 503 or 504. The leader is killed twice. Prints how many buys were acknowledged,
-the longest time without one, and which process answered reads; then the books are checked.
+answered with 502, 503 or 504. The leader is killed twice; with `frozen` it stands still for fifteen
+seconds instead, under four writers and two readers. Prints how many buys were acknowledged, the
+longest time that a writer and a reader waited, and the answers to reads; then the books are
+checked.
 """
 
 import asyncio
@@ -31,8 +33,12 @@ from service_tui.server.http.loopback import bind
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "desk.example"
-FILES = {"haproxy": ("haproxy.cfg", 8443), "nginx": ("nginx.conf", 8444)}
+FILES = {"haproxy": "haproxy.cfg", "nginx": "nginx.conf"}
+PORT = 443
 REPEATED = {502, 503, 504}
+FROZEN = "frozen" in sys.argv[2:]
+WRITERS, READERS = (4, 2) if FROZEN else (1, 1)
+FROZEN_S = 15.0
 ROUND_S = 8.0
 UP_S = 60.0
 FILLS = (
@@ -60,6 +66,9 @@ class Process:
         folder.mkdir()
 
     def start(self) -> None:
+        if self.running is not None:
+            self.running.send_signal(signal.SIGCONT)
+            return
         words = ["serve", "--data-dir", self.folder / "data", "--port", str(self.port)]
         more = ["--ops-port", str(self.ops_port), "--limits", "off", "--invitations", "off"]
         proxy = ["--trusted-proxy", "127.0.0.1", "--public-name", NAME]
@@ -97,23 +106,29 @@ class Process:
     def end(self, how: signal.Signals) -> None:
         if self.running is not None:
             self.running.send_signal(how)
+            if how is signal.SIGSTOP:
+                return
+            # One that stands still hears nothing but this.
+            self.running.send_signal(signal.SIGCONT)
             self.running.wait()
             self.running = None
 
 
 def balancer(name: str, folder: Path, both: list[Process], made: Certificate) -> tuple[str, int]:
     """Start a balancer with the file of `operation/`; its file, and the port that it answers at."""
-    file, usual = FILES[name]
+    file = FILES[name]
     text = (ROOT / "operation" / file).read_text("utf-8")
     (port,) = free_ports(1)
     pem = folder / "desk.pem"
     pem.write_bytes(made.cert.read_bytes() + made.key.read_bytes())
-    changed = {f":{usual}": f":{port}", f"listen {usual}": f"listen {port}"}
+    changed = {f"bind :{PORT}": f"bind :{port}", f"listen {PORT}": f"listen {port}"}
     changed |= {"/etc/haproxy/desk.pem": str(pem), "/etc/nginx/desk.pem": str(pem)}
     for number, one in enumerate(both, 1):
         changed |= {f":840{number}": f":{one.port}", f"port 940{number}": f"port {one.ops_port}"}
     for old, new in changed.items():
         text = text.replace(old, new)
+    if os.geteuid() != 0:
+        text = re.sub(r"^    (?:user|group|chroot) .*\n", "", text, flags=re.MULTILINE)
     (folder / file).write_text(text)
     return str(folder / file), port
 
@@ -134,7 +149,7 @@ class Buyer:
 
     def __init__(self, http: httpx.AsyncClient) -> None:
         self.http = http
-        self.taken, self.repeats, self.longest_s = 0, 0, 0.0
+        self.taken, self.repeats, self.longest_s, self.longest_read_s = 0, 0, 0.0, 0.0
         self.reads: Counter[int] = Counter()
         self.ending = False
         self.agent_id = ""
@@ -147,13 +162,13 @@ class Buyer:
         found = (await self.http.get("/api/sdk/markets", params={"limit": 50})).json()["markets"]
         return [one["id"] for one in found]
 
-    async def buy(self, markets: list[str]) -> None:
+    async def buy(self, markets: list[str], writer: int) -> None:
         last = time.monotonic()
         number = 0
         while not self.ending:
             number += 1
             market = markets[number % len(markets)]
-            await self._until_taken(market, f"buy-{number}")
+            await self._until_taken(market, f"buy-{writer}-{number}")
             now = time.monotonic()
             self.longest_s, last = max(self.longest_s, now - last), now
 
@@ -176,11 +191,13 @@ class Buyer:
 
     async def read(self) -> None:
         while not self.ending:
+            began = time.monotonic()
             try:
                 reply = await self.http.get("/api/sdk/markets", params={"limit": 1})
                 self.reads[reply.status_code] += 1
             except httpx.TransportError:
                 self.reads[0] += 1
+            self.longest_read_s = max(self.longest_read_s, time.monotonic() - began)
             await asyncio.sleep(0.005)
 
 
@@ -190,13 +207,15 @@ async def kills(both: list[Process], port: int, made: Certificate) -> tuple[int,
         base_url=f"https://127.0.0.1:{port}",
         headers={"Host": NAME},
         verify=made.trusted(),
-        timeout=10,
+        timeout=30,
     ) as http:
         buyer = Buyer(http)
         markets = await buyer.register()
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(buyer.buy(markets))
-            tasks.create_task(buyer.read())
+            for number in range(WRITERS):
+                tasks.create_task(buyer.buy(markets, number))
+            for _ in range(READERS):
+                tasks.create_task(buyer.read())
             for _ in range(2):
                 await asyncio.sleep(ROUND_S)
                 reads = [f"{one.calls('GET'):.0f}" for one in both]
@@ -205,9 +224,11 @@ async def kills(both: list[Process], port: int, made: Certificate) -> tuple[int,
                 )
                 leader = next(one for one in both if one.status("/leaderz") == 200)
                 follower = next(one for one in both if one is not leader)
-                print(f"  the leader is killed: {leader.port}")
-                leader.end(signal.SIGKILL)
+                print(f"  the leader {'stands still' if FROZEN else 'is killed'}: {leader.port}")
+                leader.end(signal.SIGSTOP if FROZEN else signal.SIGKILL)
                 await asyncio.to_thread(follower.until, "/leaderz")
+                if FROZEN:
+                    await asyncio.sleep(FROZEN_S)
                 leader.start()
                 await asyncio.to_thread(leader.until, "/readyz")
             await asyncio.sleep(ROUND_S)
@@ -215,7 +236,7 @@ async def kills(both: list[Process], port: int, made: Certificate) -> tuple[int,
         reads = dict(buyer.reads)
         print(
             f"  taken {buyer.taken}, repeated {buyer.repeats}, longest pause {buyer.longest_s:.2f} "
-            f"s, answers to reads {reads}"
+            f"s, answers to reads {reads}, longest read {buyer.longest_read_s:.2f} s"
         )
         listed = await http.get("/api/sdk/agents/me", headers={"X-World-Seq": "latest"})
         assert listed.status_code == 200, listed.text

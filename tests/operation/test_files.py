@@ -106,6 +106,25 @@ def test_systemd_reads_the_unit_and_finds_it_well_shut_in(tmp_path: Path) -> Non
     assert rated.returncode == 0, rated.stdout[-400:]
 
 
+def test_an_error_of_haproxy_says_as_the_desk_does_whether_a_call_may_be_repeated() -> None:
+    answers = re.findall(
+        r"http-error status (\d+) content-type application/json string '(.*?)'",
+        text_of("haproxy.cfg"),
+    )
+    said = {int(status): json.loads(body) for status, body in answers}
+    assert {status: body.pop("retryable") for status, body in said.items()} == {
+        502: False,
+        503: True,
+        504: False,
+    }
+    assert all({*body} == {"error", "fix"} for body in said.values())
+
+
+def test_an_error_of_nginx_says_that_a_call_may_have_been_carried_out() -> None:
+    ((status, body),) = re.findall(r"return (\d+) '(.*?)';", text_of("nginx.conf"))
+    assert (status, json.loads(body)["retryable"]) == ("502", False)
+
+
 @pytest.mark.process
 def test_haproxy_reads_its_file(tmp_path: Path) -> None:
     checked = configured("haproxy.cfg", tmp_path)
@@ -129,12 +148,14 @@ def test_nginx_reads_its_file(tmp_path: Path) -> None:
 
 
 def configured(name: str, folder: Path) -> Path:
-    """A file with a certificate of this test in place of the machine's."""
+    """A file with a certificate and a port of this test in place of the machine's."""
     from kit.service.certificates import certificate  # noqa: PLC0415
 
     made = certificate(folder / "tls", "desk.example")
     pem = folder / "desk.pem"
     pem.write_bytes(made.cert.read_bytes() + made.key.read_bytes())
     path = folder / name
-    path.write_text(re.sub(r"/etc/(?:haproxy|nginx)/desk\.pem", str(pem), text_of(name)))
+    text = re.sub(r"/etc/(?:haproxy|nginx)/desk\.pem", str(pem), text_of(name))
+    # nginx opens its port for a check, and one below 1024 is root's.
+    path.write_text(text.replace("listen 443 ", "listen 8444 "))
     return path

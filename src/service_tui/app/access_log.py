@@ -1,5 +1,6 @@
 """One line of the log for each call, with an id that leads through follower and leader.
 
+Where the log is written as JSON its parts are fields, with the agent's id where the key was known.
 A line names the endpoint, not the path: paths contain ids, and codes of claim links.
 """
 
@@ -12,6 +13,7 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service_tui.server.http.entrance import with_place_for_agent
 from service_tui.wire.endpoints.public import ALL
 
 log = logging.getLogger("service_tui.access")
@@ -48,6 +50,7 @@ def logged(app: ASGIApp, monotonic: Callable[[], float], new_id: Callable[[], st
         request_id = _sent_id(scope) or new_id().encode()
         own = (HEADER, request_id)
         headers = [one for one in scope["headers"] if one[0] != HEADER]
+        scope, agent = with_place_for_agent(scope)
 
         async def noted(message: Message) -> None:
             nonlocal status
@@ -61,8 +64,11 @@ def logged(app: ASGIApp, monotonic: Callable[[], float], new_id: Callable[[], st
             await app({**scope, "headers": [*headers, own]}, receive, noted)
         finally:
             took_ms = 1_000 * (monotonic() - began)
-            what = f"{method_of(scope)} {route_of(scope)}"
-            log.info("%s %s %s %.1f ms", request_id.decode(), what, status or "-", took_ms)
+            told = request_id.decode(), method_of(scope), route_of(scope), status or None
+            fields = dict(zip(("id", "method", "endpoint", "status"), told, strict=True))
+            fields |= {"ms": round(took_ms, 1), "agent": agent[0] if agent else None}
+            what = " ".join(str(one or "-") for one in told)
+            log.info("%s %.1f ms", what, took_ms, extra={"fields": fields})
 
     return answer
 

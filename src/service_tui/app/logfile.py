@@ -123,7 +123,10 @@ class OneLine(logging.Formatter):
 
 
 class JsonLine(OneLine):
-    """An object for each record, on one line; its traceback is a text of it."""
+    """An object for each record, on one line; its traceback is a text of it.
+
+    `fields` of a record, as `extra` gives them, are fields of the object.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """The record as JSON."""
@@ -132,6 +135,7 @@ class JsonLine(OneLine):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": line(record.getMessage(), MESSAGE_MAX),
+            **record.__dict__.get("fields", {}),
         }
         if record.exc_info:
             fields["trace"] = self.formatException(record.exc_info)

@@ -47,6 +47,7 @@ from service_tui.server.http.entrance import (
     direct_peer_of,
     entrance_of,
     host_name,
+    note_agent,
     peer_of,
 )
 from service_tui.server.http.idempotency import Promise
@@ -403,7 +404,10 @@ def _who_calls(
 ) -> _Who:
     """The person or the agent who calls and may; Denied as of the two below."""
     person = _person_of(service, access, endpoint, call)
-    return person, _agent_of(service, access, endpoint, call.headers)
+    agent = _agent_of(service, access, endpoint, call.headers)
+    if agent is not None:
+        note_agent(call.scope, agent.agent_id)
+    return person, agent
 
 
 def _agent_of(

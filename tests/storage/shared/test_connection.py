@@ -232,6 +232,8 @@ def test_each_error_of_the_database_is_a_sentence_with_its_reason(
     assert (type(mapped), mapped.__cause__) == (kind, error)
     assert text in str(mapped)
     assert str(mapped).endswith(" (x)")
+    # Only what surely wrote nothing is repeated unseen: a commit whose answer is lost may stand.
+    assert ("try again" in str(mapped)) == isinstance(mapped, (StorageBusyError, StorageFullError))
     with pytest.raises(kind, match=text), as_shared_error():
         raise error
 

@@ -24,6 +24,9 @@ HOSTS: Final = frozenset({"127.0.0.1", "localhost", "[::1]", "::1", EMBEDDED_HOS
 _SCOPE: Final = "service_tui.entrance"
 """Key of a call's entrance in its ASGI scope. No header can set it."""
 
+_AGENT: Final = "service_tui.agent"
+"""Key of the place for a call's agent, which whoever logs calls puts into the scope."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
@@ -126,6 +129,18 @@ def entrance_of(scope: Mapping[str, object]) -> Entrance:
     """The entrance by which a call came."""
     found = scope.get(_SCOPE)
     return found if isinstance(found, Entrance) else LOCAL
+
+
+def with_place_for_agent(scope: Scope) -> tuple[Scope, list[str]]:
+    """The scope of a call, and a place where its agent's id stands once the key is known."""
+    place: list[str] = scope.get(_AGENT, [])
+    return {**scope, _AGENT: place}, place
+
+
+def note_agent(scope: Scope, agent_id: str) -> None:
+    """Say which agent calls to whoever logs the call."""
+    if (place := scope.get(_AGENT)) is not None:
+        place[:] = [agent_id]
 
 
 def peer_of(scope: Scope, headers: Headers) -> str:

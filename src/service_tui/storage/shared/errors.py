@@ -14,7 +14,7 @@ class NotLeadingError(StorageError):
     """This process does not lead the world, or is not certain of it; nothing was written."""
 
 
-_GONE: Final = "the database does not answer; nothing was acknowledged; try again"
+_GONE: Final = "the database does not answer; nothing was acknowledged"
 _FULL: Final = "the database's disk is full, nothing was written; make room and try again"
 _BUSY: Final = "the database was too busy, nothing was written; try again"
 _RIGHTS: Final = "this user of the database lacks a right; grant it, then start again"
