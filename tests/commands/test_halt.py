@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -110,20 +112,30 @@ def test_any_other_word_resumes_nothing_and_opens_nothing(tmp_path: Path, word: 
 @pytest.mark.slow
 def test_a_halt_names_its_desk_and_is_not_done_where_a_shared_one_is_named(tmp_path: Path) -> None:
     shared = {**os.environ, "SERVICE_TUI_DATABASE": "postgresql://desk@db.example/desk"}
-    shared["SERVICE_TUI_DATA_DIR"] = str(tmp_path / "own")
+    shared |= {"XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     done = ran(["halt"], environ=shared)
     assert done.code == cli.CANNOT
-    assert done.out.startswith(f"halting the desk of {tmp_path / 'own'}")
-    assert "missing the shared desk that SERVICE_TUI_DATABASE names" in done.out
+    assert done.out.startswith(f"halt of the desk of {tmp_path}")
+    assert "missing the shared desk. SERVICE_TUI_DATABASE" in done.out
     assert "db.example" not in done.out
     # A directory that is named is what was meant.
     named = ran(["halt", "--data-dir", str(tmp_path / "own")], environ=shared)
     assert (named.code, "missing" in named.out) == (cli.OK, False)
-    added = ran(["people", "list"], environ=shared)
-    assert (added.code, "SERVICE_TUI_DATABASE names a shared desk" in added.err) == (
-        cli.CANNOT,
-        True,
-    )
+    for words in (["people", "list"], ["mcp"]):
+        refused = ran(words, environ=shared)
+        assert (refused.code, "Put the address" in refused.err) == (cli.CANNOT, True)
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_a_halt_that_cannot_be_printed_is_carried_out(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "service_tui", "halt", "--data-dir", str(tmp_path)],
+            stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, check=False,
+        )  # fmt: skip
+    assert done.returncode != 0
+    assert newest(kept_halts(tmp_path)) is not None
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ Made by `make tables`; a test fails while it is not what the classes declare.
 from typing import Final, NamedTuple
 
 
-class Declared(NamedTuple):
+class TableShape(NamedTuple):
     """A table: its columns in their order, and those of its key."""
 
     columns: tuple[str, ...]
@@ -62,7 +62,9 @@ def _compiled(element: DDLElement) -> str:
 
 def written() -> str:
     """The text of the module."""
-    named = [f"    {name!r}: Declared({of!r}, {key!r})," for name, (of, key) in declared().items()]
+    named = [
+        f"    {name!r}: TableShape({of!r}, {key!r})," for name, (of, key) in declared().items()
+    ]
     made = [f'    """{one}""",' for one in creations()]
     parts = (
         ("TABLES: Final = {", *named, "}"),

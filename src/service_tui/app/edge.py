@@ -6,6 +6,7 @@ else is forwarded to the leader, call by call, so that a connection may carry bo
 
 import asyncio
 import json
+import logging
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -28,7 +29,6 @@ from service_tui.server.http.entrance import direct_peer_of, entrance_of
 from service_tui.server.http.names import sdk_version
 from service_tui.server.http.refusals import Denied
 from service_tui.server.routes.table import ROUTES, STREAMS
-from service_tui.storage.errors import StorageError
 from service_tui.wire.endpoint import DESK
 from service_tui.wire.endpoints.desk import DESK_ACCOUNT, DESK_AGENTS
 from service_tui.wire.endpoints.notify import WEBHOOKS
@@ -38,6 +38,8 @@ from service_tui.wire.endpoints.wallet import LINK_CHALLENGE
 from service_tui.wire.errors import ErrorBody
 from service_tui.wire.payment import PAYMENT_HEADER
 from service_tui.wire.world_seq import WORLD_SEQ, seq_of
+
+log = logging.getLogger(__name__)
 
 FORWARDED: Final = "x-world-forwarded"
 """Marks a call that one process forwards to another, which forwards it no further."""
@@ -198,6 +200,7 @@ class Edge:
         self._is_settled = asyncio.Event()
         self._is_settled.set()
         self._is_ending = False
+        self._looking = asyncio.Lock()
         self.copy: FollowingCopy | None = None
         """Of this process while it follows."""
 
@@ -213,8 +216,8 @@ class Edge:
             await ENDS.give(send)
             return
         if self._leading is not None:
-            leading = self._leading
-            app = NO_LEADER.app if await self._has_successor(headers) else leading
+            is_over = await self._has_successor(headers)
+            app = NO_LEADER.app if is_over or self._leading is None else self._leading
             await app(scope, receive, send)
             return
         copy = self.copy
@@ -262,10 +265,13 @@ class Edge:
         """
         if _wanted(headers) <= self._seq():
             return False
-        try:
-            return await self._last() > self._seq()
-        except StorageError:
-            return True
+        # One at a time: whoever sends any number he likes keeps nobody else from the database.
+        async with self._looking:
+            try:
+                return await self._last() > self._seq()
+            except Exception as error:  # noqa: BLE001 - who cannot look may have been replaced
+                log.warning("nobody knows who leads: %s", type(error).__name__)
+                return True
 
     def end(self) -> None:
         """Carry nothing out any more; whoever still calls is told, and hung up on."""

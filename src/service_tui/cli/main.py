@@ -32,9 +32,9 @@ from service_tui.cli.begin import CannotError, arguments_of, options_of, with_fi
 from service_tui.cli.parser import LISTS, ORDERS, RESUME_ASKS, parser_of
 from service_tui.cli.terminal import is_terminal, prepare_for_keys, read_secret, require_terminal
 from service_tui.commands.research_arguments import parse_request
-from service_tui.config import DATABASE_VARIABLE, read_environment
+from service_tui.config import DATA_VARIABLE, DATABASE_VARIABLE, read_environment
 from service_tui.pasted import api_key
-from service_tui.settings import BY_KEY, CONFIG_FILE, read_config
+from service_tui.settings import BY_KEY, CONFIG_FILE, ConfigFile, read_config
 from service_tui.version import VERSION
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ CANNOT: Final = 1
 BUG: Final = 70
 INTERRUPTED: Final = 130
 
-SHARED_DESK: Final = f"the shared desk that {DATABASE_VARIABLE} names"
-REACH_IT: Final = (
-    "put its address and the operator's key into SERVICE_API_URL and SERVICE_API_KEY, or give "
-    "--profile"
+SHARED_DESK: Final = (
+    f"{DATABASE_VARIABLE} (or 'database' in the configuration) names one, and this is the desk of "
+    "a directory. Put the address and the operator's key of the shared one into SERVICE_API_URL "
+    "and SERVICE_API_KEY, or give --profile"
 )
 
 KEEPS_LOG: Final = frozenset({
@@ -312,22 +312,32 @@ def _halt(options: Options, arguments: argparse.Namespace) -> int:
     """
     from service_tui.commands import halt as halt_command  # noqa: PLC0415
 
-    print_lines(f"halting {options.url or f'the desk of {options.data_dir}'}")
-    code = _print_report(halt_command.halt(options))
+    # Whatever becomes of the output, the halt is carried out first.
+    report = halt_command.halt(options)
+    print_lines(f"halt of {options.url or f'the desk of {options.data_dir}'}")
+    code = _print_report(report)
     missing = [
         f"what this names, if it names another service ({problem})"
         for problem in arguments.passed_over
     ]
     if _names_shared_desk(options, arguments):
-        missing.append(f"{SHARED_DESK}: {REACH_IT}")
+        missing.append(f"the shared desk. {SHARED_DESK}")
     print_lines(*(f"missing {one}" for one in missing))
     return CANNOT if missing else code
 
 
 def _names_shared_desk(options: Options, arguments: argparse.Namespace) -> bool:
-    """True if the environment names a shared desk, and nothing says that another one is meant."""
-    is_other = options.url is not None or arguments.data_dir is not None
-    return not is_other and bool(os.environ.get(DATABASE_VARIABLE))
+    """True if a setting names a shared desk, and none says that another one is meant."""
+    file: ConfigFile = arguments.config_file
+    is_named = bool(os.environ.get(DATABASE_VARIABLE) or file.values.get("database"))
+    given = (options.url, arguments.data_dir, os.environ.get(DATA_VARIABLE))
+    return is_named and not any(given)
+
+
+def _refuse_shared_desk(options: Options, arguments: argparse.Namespace) -> None:
+    """Refuse to act on the desk of the directory where a shared one is named."""
+    if _names_shared_desk(options, arguments):
+        raise CannotError(SHARED_DESK)
 
 
 def _resume(options: Options, _: argparse.Namespace) -> int:
@@ -373,8 +383,7 @@ def _people(options: Options, arguments: argparse.Namespace) -> int:
     from service_tui.commands import people as people_command  # noqa: PLC0415
     from service_tui.console.closed_desk import DeskClosedError  # noqa: PLC0415
 
-    if _names_shared_desk(options, arguments):
-        raise CannotError(f"{DATABASE_VARIABLE} names a shared desk; {REACH_IT}")
+    _refuse_shared_desk(options, arguments)
     known = {field.name for field in fields(people_command.PeopleRequest)}
     given = {name: value for name, value in vars(arguments).items() if name in known}
     run = people_command.run_people
@@ -551,13 +560,14 @@ def _autoresearch(options: Options, arguments: argparse.Namespace) -> int:
         raise CannotError(str(error)) from error
 
 
-def _mcp(options: Options, _: argparse.Namespace) -> int:
+def _mcp(options: Options, arguments: argparse.Namespace) -> int:
     """Serve an MCP client that watches the desk of the data directory."""
     from service_tui.commands.desk_server import serve_desk  # noqa: PLC0415
     from service_tui.commands.report import ELSEWHERE  # noqa: PLC0415
 
     if options.url is not None:
         raise CannotError(ELSEWHERE)
+    _refuse_shared_desk(options, arguments)
     environment = read_environment(os.environ)
     collect_from_now()
     return serve_desk(options, environment.api_key, environment.api_url)

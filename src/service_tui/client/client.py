@@ -450,13 +450,14 @@ class Client:
         answer = await self._send(pending)
         if isinstance(answer, ServiceError):
             return answer
-        self._note_restored(answer)
+        self._note_restored(pending.request, answer)
         return self._versions.whole(asked, answer, last)
 
-    def _note_restored(self, answer: RawAnswer) -> None:
+    def _note_restored(self, asked: httpx.Request, answer: RawAnswer) -> None:
         """Wait for no row that the service has lost: an older copy of its world was restored."""
-        has, wanted = seq_of(answer.headers.get(WORLD_SEQ, "")), seq_of(self._wanted_seq)
-        if has is not None and wanted is not None and has < wanted:
+        has, wanted = (seq_of(one.headers.get(WORLD_SEQ, "")) for one in (answer, asked))
+        is_newest = asked.headers.get(WORLD_SEQ) == self._wanted_seq
+        if has is not None and wanted is not None and has < wanted and is_newest:
             log.warning("the service is behind what it answered before: an older copy of its world")
             self._wanted_seq = str(has)
 

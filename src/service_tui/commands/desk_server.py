@@ -10,6 +10,9 @@ from service_tui.autoresearch.protocol import QUOTED, Face, serve
 from service_tui.commands.desk_tools import DeskTools
 
 ENDS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LEAVE_S: Final = 2.0
+"""How long a call has to give the directory back."""
+
 KILLED: Final = 128
 """Added to a signal's number it is the exit status. Source: sh(1)."""
 
@@ -37,7 +40,19 @@ def serve_desk(options: Options, api_key: str | None, api_url: str | None) -> in
 
 
 async def _serve(desk: DeskTools) -> None:
+    loop = asyncio.get_running_loop()
+    serving = loop.create_task(serve(desk, FACE))
+    leaving = set[asyncio.Task[None]]()
     for number in ENDS:
-        # At once: nothing is half done here, and the thread that reads would wait for more input.
-        asyncio.get_running_loop().add_signal_handler(number, os._exit, KILLED + number)
-    await serve(desk, FACE)
+        loop.add_signal_handler(
+            number, lambda number=number: leaving.add(loop.create_task(_leave(number, serving)))
+        )
+    await serving
+
+
+async def _leave(number: int, serving: asyncio.Task[None]) -> None:
+    """End the call in hand, which may hold the directory, and then the program."""
+    serving.cancel()
+    await asyncio.wait([serving], timeout=LEAVE_S)
+    # The thread that reads would wait for more input.
+    os._exit(KILLED + number)

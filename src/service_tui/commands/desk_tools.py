@@ -20,7 +20,7 @@ from service_tui.autoresearch.arguments import arguments
 from service_tui.autoresearch.errors import ToolError
 from service_tui.client.api_keys import ApiKey, ApiKeys
 from service_tui.client.client import Client
-from service_tui.client.errors import RefusedError, ServiceError
+from service_tui.client.errors import OutcomeUnknownError, RefusedError, ServiceError
 from service_tui.clock import SystemClock
 from service_tui.commands.forms import form_of
 from service_tui.commands.lists import rows_in
@@ -60,6 +60,8 @@ OTHER_DESK: Final = (
     f"take it away, and give the key of an agent of this desk in {KEY_VARIABLE}",
 )
 
+UNKNOWN: Final = "look in needs before you repeat it, or repeat it with the same key"
+
 Text = Annotated[str, StringConstraints(max_length=LINE_MAX)]
 
 
@@ -78,6 +80,12 @@ class WhyArguments(OperatorModel):
     """`why`."""
 
     id: Annotated[Text, Field(description="id of a trade, or of a request such as h1")]
+
+
+class ProposeArguments(ProposalRequest):
+    """`propose_buy`."""
+
+    key: Annotated[Text, Field(description="your own word for it: repeated, it is made once")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +166,8 @@ async def _why(desk: DeskTools, given: Given) -> Answer:
 
 
 async def _propose(desk: DeskTools, given: Given) -> Answer:
-    asked = arguments(ProposalRequest, given)
+    asked = arguments(ProposeArguments, given)
+    body = ProposalRequest.model_validate(asked.model_dump(exclude={"key"}, exclude_unset=True))
     if desk.api_key is None:
         raise ToolError(*NO_KEY)
     address = address_of(desk.options.data_dir)
@@ -176,9 +185,12 @@ async def _propose(desk: DeskTools, given: Given) -> Answer:
     )
     async with client:
         try:
-            said = (await client.call(PROPOSE_TRADE, body=asked)).answer
+            call = client.call(PROPOSE_TRADE, body=body, idempotency_key=asked.key or None)
+            said = (await call).answer
         except RefusedError as error:
             raise ToolError(str(error), error.fix, status=error.status) from error
+        except OutcomeUnknownError as error:
+            raise ToolError(str(error), UNKNOWN) from error
         except ServiceError as error:
             raise ToolError(str(error)) from error
     if not said.success:
@@ -221,7 +233,7 @@ TOOLS: Final[tuple[DeskTool, ...]] = (
         "propose_buy",
         "Propose a buy with play money as the agent of this server's key. It waits for a person, "
         "who approves or refuses it; `why` says how it ended.",
-        ProposalRequest,
+        ProposeArguments,
         _propose,
     ),
 )

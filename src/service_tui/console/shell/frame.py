@@ -57,7 +57,7 @@ TOAST_S: Final = 5.0
 ERROR_S: Final = 10.0
 TOAST_MAX: Final = 240
 """Duration and longest text of a toast. Only the newest is seen: an error that another toast
-covers is seen again after it."""
+covers is seen after it, for what is left of its own time."""
 
 TOASTS_KEPT: Final = 4
 """Toasts that may wait below the newest: a repeated one replaces itself, and the oldest goes."""

@@ -6,7 +6,7 @@ Made by `make tables`; a test fails while it is not what the classes declare.
 from typing import Final, NamedTuple
 
 
-class Declared(NamedTuple):
+class TableShape(NamedTuple):
     """A table: its columns in their order, and those of its key."""
 
     columns: tuple[str, ...]
@@ -14,8 +14,8 @@ class Declared(NamedTuple):
 
 
 TABLES: Final = {
-    "cache": Declared(("key", "at", "body"), ("key",)),
-    "chainruns": Declared(
+    "cache": TableShape(("key", "at", "body"), ("key",)),
+    "chainruns": TableShape(
         (
             "number",
             "subject",
@@ -31,12 +31,12 @@ TABLES: Final = {
         ),
         ("number",),
     ),
-    "endedfilled": Declared(("one", "seq"), ("one",)),
-    "endedmarkets": Declared(
+    "endedfilled": TableShape(("one", "seq"), ("one",)),
+    "endedmarkets": TableShape(
         ("market_id", "question", "home", "outcome", "resolves_at", "resolved_at", "body"),
         ("market_id",),
     ),
-    "entries": Declared(
+    "entries": TableShape(
         (
             "seq",
             "trade_id",
@@ -54,11 +54,11 @@ TABLES: Final = {
         ),
         ("seq",),
     ),
-    "entriesread": Declared(("one", "seq"), ("one",)),
-    "idempotency": Declared(
+    "entriesread": TableShape(("one", "seq"), ("one",)),
+    "idempotency": TableShape(
         ("agent_id", "key", "path", "body_hash", "answer", "at"), ("agent_id", "key")
     ),
-    "invitations": Declared(
+    "invitations": TableShape(
         (
             "invitation_id",
             "salt",
@@ -74,8 +74,10 @@ TABLES: Final = {
         ),
         ("invitation_id",),
     ),
-    "journal": Declared(("seq", "at", "kind", "agent_id", "market_id", "body", "venue"), ("seq",)),
-    "kepttokens": Declared(
+    "journal": TableShape(
+        ("seq", "at", "kind", "agent_id", "market_id", "body", "venue"), ("seq",)
+    ),
+    "kepttokens": TableShape(
         (
             "market_id",
             "side",
@@ -90,12 +92,12 @@ TABLES: Final = {
         ),
         ("market_id", "side", "venue", "wallet"),
     ),
-    "once": Declared(("key", "at"), ("key",)),
-    "people": Declared(
+    "once": TableShape(("key", "at"), ("key",)),
+    "people": TableShape(
         ("name", "role", "salt", "key_hash", "created_at", "created_by", "ended_at"), ("name",)
     ),
-    "preferences": Declared(("key", "value"), ("key",)),
-    "pricealerts": Declared(
+    "preferences": TableShape(("key", "value"), ("key",)),
+    "pricealerts": TableShape(
         (
             "alert_id",
             "market_id",
@@ -113,7 +115,7 @@ TABLES: Final = {
         ),
         ("alert_id",),
     ),
-    "reactorsignals": Declared(
+    "reactorsignals": TableShape(
         (
             "signal_id",
             "tx_hash",
@@ -141,9 +143,9 @@ TABLES: Final = {
         ),
         ("signal_id",),
     ),
-    "reactorwallets": Declared(("address", "label", "policy"), ("address",)),
-    "snapshots": Declared(("seq", "at", "body"), ("seq",)),
-    "tickets": Declared(
+    "reactorwallets": TableShape(("address", "label", "policy"), ("address",)),
+    "snapshots": TableShape(("seq", "at", "body"), ("seq",)),
+    "tickets": TableShape(
         (
             "ticket_id",
             "at",
@@ -160,7 +162,7 @@ TABLES: Final = {
         ),
         ("ticket_id",),
     ),
-    "use": Declared(("one", "closed_at"), ("one",)),
+    "use": TableShape(("one", "closed_at"), ("one",)),
 }
 WORLD: Final = (
     "journal",
