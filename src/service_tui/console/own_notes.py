@@ -24,8 +24,10 @@ def sign_of(view: ViewContext, on: NoteOn, key: str) -> Text:
 
 def signed(name: Text | str, market_id: str, view: ViewContext) -> Text | str:
     """The name of a market, with the sign before it where it has a note."""
-    sign = sign_of(view, NoteOn.MARKET, market_id)
-    return Text.assemble(sign, " ", name) if sign.plain else name
+    # Hardly any market has one, and every line of a list asks each second.
+    if note_on(view.state, NoteOn.MARKET, market_id) is None:
+        return name
+    return Text.assemble(sign_of(view, NoteOn.MARKET, market_id), " ", name)
 
 
 def note_text(view: ViewContext, on: NoteOn, key: str) -> Text:

@@ -25,7 +25,14 @@ from service_tui.desk.facts import (
 )
 from service_tui.desk.feed.event_stream import EventStreamConsumer
 from service_tui.desk.feed.poller_memory import PollerMemory
-from service_tui.desk.feed.pollers import READINGS, mark_equity, poll, topics_of
+from service_tui.desk.feed.pollers import (
+    READINGS,
+    is_quiet,
+    mark_equity,
+    periods_of,
+    poll,
+    topics_of,
+)
 from service_tui.desk.gate import is_entry
 from service_tui.desk.halt.halting import Halting
 from service_tui.desk.ports import DeskContext, Memory, Ports
@@ -426,6 +433,7 @@ class Desk:
         self._state = reduce(before, fact)
         for news in self._prices.look(before, self._state):
             self._state = reduce(self._state, news)
+        self._keep_pace(before)
         self._wallet.on_fact(fact)
         if isinstance(fact, AlertsSeen):
             self._exits.take(fact.waiting)
@@ -448,6 +456,14 @@ class Desk:
         self._changed = asyncio.Event()
 
     # -- pace ------------------------------------------------------------------------------
+
+    def _keep_pace(self, before: DeskState) -> None:
+        """Poll rarely while a paused world's events tell all, and at once when they do not."""
+        quiet = is_quiet(self._state)
+        if quiet != is_quiet(before):
+            self._state = replace(self._state, polls=periods_of(self._state))
+            if not quiet:
+                self._refresh_all()
 
     def _refresh(self, topic: Topic) -> None:
         self._refreshes[topic].set()

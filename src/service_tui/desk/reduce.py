@@ -173,7 +173,8 @@ def _reduced(state: DeskState, fact: Fact) -> DeskState:  # noqa: C901, PLR0911,
         case Loaded() | Changed() | Removed():
             return _REDUCERS[fact.kind](state, fact)
         case WorldSeen():
-            return replace(state, world=fact.world, news=fact.news[:NEWS_MAX])
+            world = fact.world if state.world is None else state.world.seen_again(fact.world)
+            return replace(state, world=world, news=fact.news[:NEWS_MAX])
         case ServiceAnswered():
             return _answered(state, fact)
         case ServiceFailed():

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from kit.desk.faults import Line, breaking
 from kit.desk.offline import Offline
 from kit.samples.desk import NOW, sample_state
 from kit.service.scripted import HastyClock
 from kit.service.stage import Stage, open_stage, open_test_desk, until
+from service_tui.app.exits_desk import listen_to
 from service_tui.client.errors import Called, UnreachableError
 from service_tui.clock import ManualClock
 from service_tui.desk.facts import Acted, FillsReceived, Listening, Noticed
@@ -27,13 +29,14 @@ from service_tui.desk.feed.event_stream import (
     actions_of,
     topics_of,
 )
+from service_tui.desk.feed.pollers import PERIODS, QUIET_S
 from service_tui.desk.slices.agents import AgentDetailView
 from service_tui.desk.slices.log import LogEvent
 from service_tui.desk.slices.topics import Topic
 from service_tui.desk.state import DeskState
 from service_tui.terms import Action, AgentStatus, Plan, Side, Venue
 from service_tui.wire.endpoints.desk import SET_SPEED
-from service_tui.wire.endpoints.public import PLACE_TRADE
+from service_tui.wire.endpoints.public import MARKETS, PLACE_TRADE
 from service_tui.wire.events import (
     AgentPart,
     EventBody,
@@ -85,6 +88,66 @@ async def test_a_change_of_speed_renews_all_that_is_marked_at_prices(tmp_path: P
             await until(desk, lambda now: all(now.seen[one] >= at for one in marked), stage.clock)
             assert stage.clock.now() - at < 2
             assert all(before[one] < at for one in marked)
+
+
+@pytest.mark.slow
+async def test_a_paused_world_is_polled_rarely_while_its_events_tell_all(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        stage, line = breaking(whole)
+        async with open_test_desk(stage, listen=listen_to(stage.sim)) as desk:
+            told = {Topic.MARKETS, Topic.WORLD, Topic.POSITIONS, Topic.AGENTS, Topic.ACCOUNT}
+            quiet = await until(desk, lambda now: told <= set(now.seen), stage.clock)
+            assert quiet.listening
+            # Old is what was not read for longer than it is read now.
+            assert quiet.polls[Topic.MARKETS] == QUIET_S > PERIODS[Topic.MARKETS]
+            assert await asked_for_markets(line, stage, 60) <= 7
+
+            market_id = stage.open_markets()[0].market_id
+            await buy(stage, market_id)
+            at = stage.clock.now()
+            state = await until(desk, lambda now: now.positions, stage.clock, step_s=0.25)
+            assert stage.clock.now() - at < 2
+            price = stage.world.markets[market_id].price()
+            assert abs(state.markets[market_id].price - price) < 1e-9
+
+
+@pytest.mark.slow
+async def test_a_world_that_runs_again_is_polled_as_usual_at_once(tmp_path: Path) -> None:
+    async with open_stage(tmp_path, speed=0) as whole:
+        stage, line = breaking(whole)
+        async with open_test_desk(stage, listen=listen_to(stage.sim)) as desk:
+            await until(desk, lambda now: now.polls[Topic.MARKETS] == QUIET_S, stage.clock)
+            await stage.clock.advance(5)
+            await stage.client.call(SET_SPEED, body=SpeedRequest(speed=1))
+            at = stage.clock.now()
+            await until(desk, lambda now: now.polls == PERIODS, stage.clock, step_s=0.25)
+            await until(desk, lambda now: now.seen[Topic.MARKETS] > at, stage.clock, step_s=0.25)
+            assert stage.clock.now() - at < 2
+            assert await asked_for_markets(line, stage, 30) >= 13
+
+
+@pytest.mark.slow
+async def test_without_its_stream_a_paused_world_is_polled_as_usual(tmp_path: Path) -> None:
+    async with (
+        open_stage(tmp_path, speed=0) as stage,
+        open_test_desk(stage, listen=listen_to(stage.sim)) as desk,
+    ):
+        await until(desk, lambda now: now.polls[Topic.MARKETS] == QUIET_S, stage.clock)
+        await stage.clock.advance(5)
+        stage.sim.service.world_store.events.close()
+        at = stage.clock.now()
+        lost = await until(desk, lambda now: not now.listening, stage.clock, step_s=0.0)
+        assert lost.polls == PERIODS
+        await until(desk, lambda now: now.seen[Topic.MARKETS] >= at, stage.clock, step_s=0.25)
+        assert stage.clock.now() - at < 2
+        await until(desk, lambda now: now.polls[Topic.MARKETS] == QUIET_S, stage.clock)
+
+
+async def asked_for_markets(line: Line, stage: Stage, seconds: float) -> int:
+    """Readings of the list while so much time passes."""
+    line.sent.clear()
+    await stage.clock.advance(seconds)
+    return sum(one.url.path == MARKETS.path for one in line.sent)
 
 
 @pytest.mark.slow
@@ -254,7 +317,7 @@ def test_each_kind_of_event_touches_its_topics(kind: str, topics: set[Topic]) ->
          {Topic.AGENTS, Topic.DETAIL} | NEWS_OF_OWN),
         ({"agent": AgentPart(**AGENT)}, {Topic.AGENTS}),
         ({"agent": AgentPart(**AGENT | {"agent_id": OWN})}, {Topic.AGENTS, Topic.ACCOUNT}),
-        ({"risk_alert": RiskAlertPart(**ALERT | {"agent_id": "a-2"})}, set()),
+        ({"risk_alert": RiskAlertPart(**ALERT | {"agent_id": "a-2"})}, {Topic.FLEET}),
         ({"monitor": MonitorPart(**MONITOR | {"agent_id": "a-2"})}, set()),
     ],
 )  # fmt: skip
@@ -269,7 +332,7 @@ def test_an_own_alert_or_monitor_touches_what_it_is_about() -> None:
     assert topics_of(monitor, STATE) == {Topic.MONITORS}
     alert = event("risk_alert", risk_alert=RiskAlertPart(**ALERT))
     assert topics_of(alert, STATE) == {Topic.BRIEFING, Topic.MONITORS, Topic.POSITIONS}
-    assert topics_of(alert, replace(STATE, account=None)) == set()
+    assert topics_of(alert, replace(STATE, account=None)) == {Topic.FLEET}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual.strip import Strip
 
 from service_tui.console.view_context import ViewContext
@@ -50,9 +51,10 @@ Glow: TypeAlias = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Laid(Generic[R]):
-    """The layout of a row: the pieces of each column shown."""
+    """The layout of a row: the text of each column shown, and its pieces."""
 
     row: R
+    texts: tuple[Text | str, ...]
     cells: tuple[tuple[Piece, ...], ...]
 
 
@@ -181,7 +183,7 @@ class TableLines(Generic[R]):  # noqa: PLR0904 - it measures, lays out and draws
         self._drawn.clear()
 
     def forget(self) -> None:
-        """Lay out every row anew at its next use; cells of the row alone stay while it is it."""
+        """Write every row anew at its next use; cells stay where their text or their row does."""
         if self._laid:
             self._former, self._laid = self._laid, {}
 
@@ -195,27 +197,35 @@ class TableLines(Generic[R]):  # noqa: PLR0904 - it measures, lays out and draws
         if laid is None:
             if len(self._laid) >= KEPT_MAX:
                 self._laid.clear()
-            laid = self._laid[key] = Laid(row, self._cells(key, row))
+            laid = self._laid[key] = self._laid_out(key, row)
         return laid
 
-    def _cells(self, key: str, row: R) -> tuple[tuple[Piece, ...], ...]:
+    def _laid_out(self, key: str, row: R) -> Laid[R]:
         view = self._view()
         if view.masked != self._was_masked:
             self._was_masked = view.masked
             self._former.clear()
         former = self._former.get(key)
-        known = former.cells if former is not None and former.row is row else None
-        return tuple(
-            known[index]
-            if known is not None and place.column.of_row
-            else fitted(
-                place.column.text_in(row, view, place.width),
-                place.width,
-                right=place.column.is_right,
-                keeps_end=place.column.keeps_end,
-            )
-            for index, place in enumerate(self.placed)
-        )
+        is_same_row = former is not None and former.row is row
+        texts: list[Text | str] = []
+        cells: list[tuple[Piece, ...]] = []
+        for index, place in enumerate(self.placed):
+            column = place.column
+            if former is not None and is_same_row and column.of_row:
+                text, cell = former.texts[index], former.cells[index]
+            else:
+                text = column.text_in(row, view, place.width)
+                # To fit a text costs more than to write it, and most are as they were.
+                cell = (
+                    former.cells[index]
+                    if former is not None and _are_equal(text, former.texts[index])
+                    else fitted(
+                        text, place.width, right=column.is_right, keeps_end=column.keeps_end
+                    )
+                )
+            texts.append(text)
+            cells.append(cell)
+        return Laid(row, tuple(texts), tuple(cells))
 
     def changes(self, before: Mapping[str, Laid[R]], rows: Iterable[tuple[str, R]]) -> Glow:
         """The cells whose text changed, and the ground for the direction of the change.
@@ -332,6 +342,13 @@ class TableLines(Generic[R]):  # noqa: PLR0904 - it measures, lays out and draws
         line = Strip(segments, length).adjust_cell_length(self._room[0], style)
         # Where the scroll bar would be only the ground is drawn.
         return line.adjust_cell_length(self._room[1], self._paint.ground)
+
+
+def _are_equal(text: Text | str, other: Text | str) -> bool:
+    """Whether two texts are drawn alike; Rich compares no style of a whole text."""
+    if isinstance(text, str) or isinstance(other, str):
+        return type(text) is type(other) and text == other
+    return text.plain == other.plain and text.style == other.style and text.spans == other.spans
 
 
 def note_place(note: str, titles: str) -> tuple[int, str]:

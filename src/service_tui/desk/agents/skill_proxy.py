@@ -114,6 +114,7 @@ class SkillProxies:
         self._clock = clock
         self._emit = emit
         self._proxies: dict[str, _Proxy] = {}
+        self._led = asyncio.Event()
         self._written: dict[str, tuple[int, Micros]] = {}
         self._writers: set[asyncio.StreamWriter] = set()
         self._sending: set[str] = set()
@@ -148,6 +149,7 @@ class SkillProxies:
             leash.day, leash.spent = self._written.get(self._name(leash), nothing)
         made = _Proxy(leash, token, real_key, server)
         line = self._proxies.setdefault(run_id, made)
+        self._led.set()
         if line is not made:
             before_it = line.server
             # What is unknown is looked up on, and what is on its way ends on the new leash.
@@ -221,6 +223,8 @@ class SkillProxies:
 
     async def _expire(self) -> None:
         while True:
+            # Without a skill there is nothing to wake for.
+            await self._led.wait()
             await self._clock.sleep(LOOK_S)
             now = self._clock.now()
             late = [line for line in self._proxies.values() if line.leash.expire(now)]

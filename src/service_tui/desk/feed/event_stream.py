@@ -202,7 +202,8 @@ def topics_of(body: EventBody, state: DeskState) -> frozenset[Topic]:
     own = "" if account is None else account.agent_id
     part = body.risk_alert or body.monitor
     if part is not None and part.agent_id != own:
-        return _NONE
+        # An alert is one of the needs of its agent, which the fleet lists.
+        return _NONE if body.risk_alert is None else frozenset({Topic.FLEET})
     if body.fill is not None:
         touched = _of_fill(body.fill, own)
         detail = state.supervision.detail

@@ -6,7 +6,7 @@ leaves a fact behind.
 
 import logging
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -111,6 +111,15 @@ PERIODS: Final = {
     Topic.HOLDINGS: 3.0,
 }
 """Seconds between two readings; all within the rates of the Pro plan (wire reference, 7)."""
+
+QUIET_S: Final = 10.0
+_TOLD: Final = frozenset({
+    Topic.MARKETS, Topic.POSITIONS, Topic.WORLD, Topic.DETAIL, Topic.AGENTS,
+})  # fmt: skip
+"""Topics that change by events alone in a paused world, and are read then every `QUIET_S`."""
+
+QUIET_FLEET_S: Final = 5.0
+"""The fleet's alerts run by wall time as well: an agent that is silent is no event."""
 
 ASIDE_S: Final = {Topic.REACTOR: 1.0}
 """How much later than the others a topic is read first: the reactor half a period beside the list
@@ -368,6 +377,23 @@ _EMBEDDED_ONLY: Final = frozenset({Topic.WORLD, Topic.AGENTS, Topic.FLEET, Topic
 _OF_OPERATORS: Final = _EMBEDDED_ONLY | {Topic.TEAM}
 
 
+def is_quiet(state: DeskState) -> bool:
+    """True while events tell all that changes: our own world is paused, and its stream is open."""
+    world, service = state.world, state.service
+    is_own = service.embedded and not service.attached
+    # A history can be stepped without an event, and a drill moves its prices itself.
+    is_still = world is not None and not world.speed and not world.history and state.drill is None
+    return is_own and is_still and state.listening
+
+
+def periods_of(state: DeskState) -> Mapping[Topic, float]:
+    """Seconds between two readings of each topic, as the desk has it now."""
+    if not is_quiet(state):
+        return PERIODS
+    rare = dict.fromkeys(_TOLD, QUIET_S) | {Topic.FLEET: QUIET_FLEET_S}
+    return {topic: max(period, rare.get(topic, 0.0)) for topic, period in PERIODS.items()}
+
+
 def topics_of(service: ServiceView) -> tuple[Topic, ...]:
     """What can be read of a service."""
     absent = frozenset[Topic]() if service.embedded else _EMBEDDED_ONLY
@@ -433,7 +459,7 @@ async def poll(
 def _period_s(topic: Topic, ports: Ports) -> float:
     """Seconds until a topic is read again."""
     if topic is not Topic.REACTOR:
-        return PERIODS[topic]
+        return periods_of(ports.state())[topic]
     return period_s(ports.state().reactor, PERIODS[topic], REFUSED_REST_S)
 
 

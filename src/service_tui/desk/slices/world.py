@@ -1,6 +1,6 @@
 """Views of the offline world's clock, and of events while the desk was closed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service_tui.desk.slices.markets import NewsView
 from service_tui.outcome import Outcome
@@ -60,7 +60,16 @@ class WorldView:
         most = SPEEDS[-1] if self.history else INVENTED_SPEED_MAX
         return tuple(speed for speed in SPEEDS if speed <= most)
 
+    @property
+    def pace(self) -> int:
+        """Seconds of the world in one of the wall; none where it stands still."""
+        return 0 if self.is_over else self.speed
+
     def time_at(self, wall: Timestamp) -> Timestamp:
         """World time at a wall time soon after `wall_at`."""
-        pace = 0 if self.is_over else self.speed
-        return Timestamp(self.now + max(0.0, wall - self.wall_at) * pace)
+        return Timestamp(self.now + max(0.0, wall - self.wall_at) * self.pace)
+
+    def seen_again(self, newer: "WorldView") -> "WorldView":
+        """The newer view; this one where the world stood still since, and nothing is new."""
+        is_same = not self.pace and replace(newer, wall_at=self.wall_at) == self
+        return self if is_same else newer

@@ -69,6 +69,7 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
         self.chips = MarketChips(filter_in_force, id="markets-chips")
         self._filter_kept = filter_in_force.to_text()
         self.pane = self.market = MarketPane(id="markets-detail")
+        self._ticked: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
         """Filters, the list with its search line, the detail."""
@@ -113,6 +114,16 @@ class MarketsScreen(TableScreen[MarketView]):  # noqa: PLR0904 - it has filters 
     def watched(self) -> object:
         """What is shown of the state, and the watchlists, one of which may be the filter."""
         return super().watched(), self.state.preferences.get(WATCHLISTS, "")
+
+    def tick(self) -> None:
+        """Redraw what depends on the time: a list has that of the world alone, which may stand."""
+        # Besides what is watched, markets are named apart from those in which something was held.
+        basis = self.view.world_now, self.state.closed, self.state.on_venues
+        if basis != self._ticked:
+            self._ticked = basis
+            self.table.redraw()
+        self.show_detail()
+        self.show_header()
 
     # -- the list -------------------------------------------------------------------------------
 
