@@ -34,7 +34,7 @@ async def test_the_filter_in_force_is_saved_and_another_one_removed() -> None:
         await seen.press("n", *"mine", "enter")
         assert saved(seen, "monitors") == (old, NamedFilter("mine", 0, "will"))
         await seen.press("d")
-        assert saved(seen, "monitors") == (old,)
+        await seen.until(lambda: saved(seen, "monitors") == (old,))
 
 
 CASES = {
